@@ -1,0 +1,37 @@
+-- One row a log record.
+CREATE TABLE {table}
+(
+    `workspace`           LowCardinality(String),
+    `project`             LowCardinality(String),
+    `received`            DateTime('UTC') CODEC(Delta, ZSTD),
+    `seq`                 UInt64 CODEC(Delta, ZSTD),
+    `ts`                  DateTime64(9, 'UTC') CODEC(Delta, ZSTD),
+    `observed_ts`         DateTime64(9, 'UTC') CODEC(Delta, ZSTD),
+    `severity_number`     UInt8,
+    -- the API's enumeration, derived when stored
+    `severity_text`       LowCardinality(String),
+    `event_name`          LowCardinality(String),
+    -- text, or JSON where body_type says so
+    `body`                String CODEC(ZSTD),
+    -- s string, b bool, i int, d double, m key-value list, a array, y bytes (base64), n none
+    `body_type`           LowCardinality(String),
+    `trace_id`            FixedString(16) CODEC(ZSTD),
+    `span_id`             FixedString(8) CODEC(ZSTD),
+    `flags`               UInt32 CODEC(ZSTD),
+    `service_namespace`   LowCardinality(String),
+    `service_name`        LowCardinality(String),
+    `service_version`     LowCardinality(String),
+    `service_instance`    LowCardinality(String),
+    `environment`         LowCardinality(String),
+    `session_id`          String CODEC(ZSTD),
+    `resource`            LowCardinality(String),
+    `scope`               LowCardinality(String),
+    `resource_meta`       LowCardinality(String),
+    `scope_meta`          LowCardinality(String),
+    `attributes`          Map(LowCardinality(String), String),
+    `attribute_types`     LowCardinality(String),
+    `dropped_attributes`  UInt32 CODEC(ZSTD)
+)
+ENGINE = {engine}
+PARTITION BY toDate(received)
+ORDER BY (workspace, ts)

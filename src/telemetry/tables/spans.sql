@@ -1,0 +1,51 @@
+-- One row a span. See docs/adr for what was measured before this layout was chosen.
+CREATE TABLE {table}
+(
+    `workspace`           LowCardinality(String),
+    `project`             LowCardinality(String),
+    -- when the row arrived; rows are partitioned and expire by it, so that a span that claims
+    -- to be from 1970 or 2100 neither opens a partition of its own nor lives for ever
+    `received`            DateTime('UTC') CODEC(Delta, ZSTD),
+    -- arrival order and unique row id: the last key of every order and cursor
+    `seq`                 UInt64 CODEC(Delta, ZSTD),
+    `ts`                  DateTime64(9, 'UTC') CODEC(Delta, ZSTD),
+    -- end minus start; negative where a clock jumped
+    `duration_ns`         Int64 CODEC(ZSTD),
+    `trace_id`            FixedString(16) CODEC(ZSTD),
+    `span_id`             FixedString(8) CODEC(ZSTD),
+    -- eight zero bytes: a root
+    `parent_span_id`      FixedString(8) CODEC(ZSTD),
+    `trace_state`         String CODEC(ZSTD),
+    `flags`               UInt32 CODEC(ZSTD),
+    `name`                LowCardinality(String),
+    `kind`                UInt8,
+    `status_code`         UInt8,
+    `status_message`      String CODEC(ZSTD),
+    `service_namespace`   LowCardinality(String),
+    `service_name`        LowCardinality(String),
+    `service_version`     LowCardinality(String),
+    `service_instance`    LowCardinality(String),
+    `environment`         LowCardinality(String),
+    `session_id`          String CODEC(ZSTD),
+    -- the API's own JSON of the resource and of the instrumentation scope, ready to pass through
+    `resource`            LowCardinality(String),
+    `scope`               LowCardinality(String),
+    -- what the API does not show of both: schema URLs, value types, entity references (JSON)
+    `resource_meta`       LowCardinality(String),
+    `scope_meta`          LowCardinality(String),
+    `attributes`          Map(LowCardinality(String), String),
+    -- a letter an attribute (s b i d y m n, capitals for arrays of one type, a for mixed ones);
+    -- empty where all are strings
+    `attribute_types`     LowCardinality(String),
+    `dropped_attributes`  UInt32 CODEC(ZSTD),
+    -- the API's own JSON arrays; empty where there are none
+    `events`              String CODEC(ZSTD),
+    `event_types`         LowCardinality(String),
+    `dropped_events`      UInt32 CODEC(ZSTD),
+    `links`               String CODEC(ZSTD),
+    `link_types`          LowCardinality(String),
+    `dropped_links`       UInt32 CODEC(ZSTD)
+)
+ENGINE = {engine}
+PARTITION BY toDate(received)
+ORDER BY (workspace, ts)
