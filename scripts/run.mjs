@@ -14,11 +14,15 @@ const wantedMajor = 24;
 
 /** `npm ci`, only when the lock file is not the one that was installed last. */
 function install() {
-  const lock = createHash("sha256").update(readFileSync(join(root, "package-lock.json"))).digest("hex");
+  const lock = createHash("sha256")
+    .update(readFileSync(join(root, "package-lock.json")))
+    .digest("hex");
   const stamp = join(root, "node_modules", ".vigil-installed");
   if (existsSync(stamp) && readFileSync(stamp, "utf8") === lock) return;
   const why = existsSync(stamp) ? "package-lock.json has changed" : "first run";
-  console.error(`vigil: ${why}: installing packages with npm ci (about 900 MB on disk, the ClickHouse engine above all) …`);
+  console.error(
+    `vigil: ${why}: installing packages with npm ci (about 900 MB on disk, the ClickHouse engine above all) …`,
+  );
   const started = Date.now();
   const npm = process.env.npm_execpath;
   const args = ["ci", "--no-audit", "--no-fund", "--loglevel=error"];
@@ -26,7 +30,9 @@ function install() {
     ? spawnSync(process.execPath, [npm, ...args], { cwd: root, stdio: ["ignore", 2, 2] })
     : spawnSync("npm", args, { cwd: root, stdio: ["ignore", 2, 2], shell: process.platform === "win32" });
   if (result.status !== 0) {
-    console.error("vigil: npm ci did not succeed; its message is above. Run it again once the registry can be reached.");
+    console.error(
+      "vigil: npm ci did not succeed; its message is above. Run it again once the registry can be reached.",
+    );
     process.exit(1);
   }
   writeFileSync(stamp, lock);
@@ -37,7 +43,9 @@ function install() {
 function findNode() {
   if (Number(process.versions.node.split(".")[0]) >= wantedMajor) return process.execPath;
   const platform = `${process.platform}-${process.arch}`;
-  const candidates = [`node-${platform}`, `node-bin-${platform}`].map((name) => join(root, "node_modules", name, "bin", "node"));
+  const candidates = [`node-${platform}`, `node-bin-${platform}`].map((name) =>
+    join(root, "node_modules", name, "bin", "node"),
+  );
   const found = candidates.find((path) => existsSync(path));
   if (found) return found;
   console.error(
