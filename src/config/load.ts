@@ -75,7 +75,8 @@ function readFile(path: string, mustExist: boolean, env: Env, mistakes: string[]
     source = readFileSync(path, "utf8");
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code === "ENOENT" && !mustExist) return undefined;
+    // ENOTDIR: a file stands where the data directory should be, which whoever opens that says better.
+    if ((code === "ENOENT" || code === "ENOTDIR") && !mustExist) return undefined;
     throw new OperatorError(
       code === "ENOENT"
         ? `The configuration file ${path} does not exist.`

@@ -1,0 +1,140 @@
+import type { JsonRow, PageRequest } from "../http/paging.ts";
+import type { ParamValue, TelemetryReader } from "../../telemetry/contract.ts";
+import { queryCondition } from "./query-sql.ts";
+import type { QueryTerm } from "./query-language.ts";
+
+export const logOrders = ["timestamp_desc", "timestamp_asc", "severity_desc", "severity_asc"] as const;
+export type LogOrder = (typeof logOrders)[number];
+
+export interface LogFilter {
+  readonly workspace: string;
+  readonly serviceName?: string;
+  /** Bounds of the severity number, both inclusive; a least one of 1 or more leaves out 0, "unspecified". */
+  readonly severityMin?: number;
+  readonly severityMax?: number;
+  /** 32 lowercase hexadecimal digits. */
+  readonly traceId?: string;
+  /** Unix nanoseconds, inclusive and exclusive. */
+  readonly start?: bigint;
+  readonly end?: bigint;
+  readonly query?: readonly QueryTerm[];
+}
+
+/**
+ * Up to `limit + 1` log records past the page's cursor, in the page's direction, printed by the engine as the API
+ * shows them. The keys of each, whatever the order: severity number, Unix nanoseconds, row id.
+ */
+export async function readLogs(
+  reader: TelemetryReader,
+  filter: LogFilter,
+  order: LogOrder,
+  page: PageRequest,
+  signal?: AbortSignal,
+): Promise<JsonRow[]> {
+  const { where, params } = filterCondition(filter);
+  const columns = orderColumns(order, page.direction === "prev");
+  if (page.keys) where.push(pastCursor(columns, page.keys, params));
+  params["limit"] = page.limit + 1;
+  // Only the rows of the page have their wide columns read, which the engine does up to 10,000 rows unless told.
+  const sql = `
+SELECT severity_number, toUnixTimestamp64Nano(ts), seq, ${recordJson}
+FROM logs
+WHERE ${where.join(" AND ")}
+ORDER BY ${columns.map(({ name, descending }) => `${name} ${descending ? "DESC" : "ASC"}`).join(", ")}
+LIMIT {limit:UInt32}
+FORMAT TSVRaw
+SETTINGS query_plan_max_limit_for_lazy_materialization = ${page.limit + 1}`;
+  return jsonRows(await reader.bytes({ sql, params, signal }));
+}
+
+/** The conditions that select `filter`'s records, all of which must hold, with what they bind. */
+function filterCondition(filter: LogFilter): { where: string[]; params: Record<string, ParamValue> } {
+  const where = ["workspace = {workspace:String}"];
+  const params: Record<string, ParamValue> = { workspace: filter.workspace };
+  const add = (condition: string, name: string, value: ParamValue | undefined) => {
+    if (value === undefined) return;
+    where.push(condition);
+    params[name] = value;
+  };
+  add("ts >= fromUnixTimestamp64Nano({start:Int64}, 'UTC')", "start", filter.start);
+  add("ts < fromUnixTimestamp64Nano({end:Int64}, 'UTC')", "end", filter.end);
+  add("service_name = {service_name:String}", "service_name", filter.serviceName);
+  add("severity_number >= {severity_min:UInt8}", "severity_min", filter.severityMin);
+  add("severity_number <= {severity_max:UInt8}", "severity_max", filter.severityMax);
+  add("trace_id = toFixedString(unhex({trace_id:String}), 16)", "trace_id", filter.traceId);
+  if (filter.query && filter.query.length > 0) {
+    const condition = queryCondition(filter.query);
+    where.push(condition.sql);
+    Object.assign(params, condition.params);
+  }
+  return { where, params };
+}
+
+interface OrderColumn {
+  readonly name: "severity_number" | "ts" | "seq";
+  readonly descending: boolean;
+}
+
+/** What `order` sorts by, the last one unique; within a severity the newest come first. */
+function orderColumns(order: LogOrder, reversed: boolean): OrderColumn[] {
+  const descending = order.endsWith("desc");
+  const bySeverity = order.startsWith("severity");
+  const newestFirst = bySeverity || descending;
+  return [
+    ...(bySeverity ? [{ name: "severity_number" as const, descending: descending !== reversed }] : []),
+    { name: "ts", descending: newestFirst !== reversed },
+    { name: "seq", descending: newestFirst !== reversed },
+  ];
+}
+
+const keyValues = {
+  severity_number: "{past_severity_number:UInt8}",
+  ts: "fromUnixTimestamp64Nano({past_ts:Int64}, 'UTC')",
+  seq: "{past_seq:UInt64}",
+};
+
+/**
+ * What comes after the row of `keys`: `a < A OR (a = A AND b < B)`, written as `a <= A AND (a < A OR b < B)`, whose
+ * first half the primary key can use. Binds the keys.
+ */
+function pastCursor(columns: readonly OrderColumn[], keys: readonly string[], params: Record<string, ParamValue>): string {
+  const [column, ...rest] = columns;
+  if (!column) return "0";
+  const { name, descending } = column;
+  const value = keyValues[name];
+  const sign = descending ? "<" : ">";
+  params[`past_${name}`] = keys[keys.length - columns.length]!;
+  return `${name} ${sign}= ${value} AND (${name} ${sign} ${value} OR ${pastCursor(rest, keys, params)})`;
+}
+
+/** A log record as the API shows it; what a record does not have is left out. */
+const recordJson = `concat(
+  '{"time_unix_nano":', toString(toUnixTimestamp64Nano(ts)),
+  ',"observed_time_unix_nano":', toString(toUnixTimestamp64Nano(observed_ts)),
+  ',"severity_number":', toString(severity_number),
+  ',"severity_text":"', severity_text,
+  '","body":', multiIf(
+    body_type = 'n', '{}',
+    body_type = 'm', concat('{"kv_list_value":', body, '}'),
+    body_type = 'a', concat('{"array_value":', body, '}'),
+    concat(if(body_type = 'y', '{"bytes_value":', '{"string_value":'), toJSONString(body), '}')),
+  ',"resource":', if(resource = '', '{}', resource),
+  ',"attributes":', toJSONString(CAST(attributes, 'Array(Tuple(key String, value String))')),
+  ',"dropped_attributes_count":', toString(dropped_attributes),
+  ',"flags":', toString(flags),
+  if(trace_id = toFixedString('', 16), '', concat(',"trace_id":"', lower(hex(trace_id)), '"')),
+  if(span_id = toFixedString('', 8), '', concat(',"span_id":"', lower(hex(span_id)), '"')),
+  ',"instrumentation_scope":', if(scope = '', '{}', scope),
+  '}')`;
+
+/** Lines of tab-separated keys and, last, a JSON object, in which the engine escapes tabs and line ends. */
+function jsonRows(bytes: Buffer): JsonRow[] {
+  const rows: JsonRow[] = [];
+  for (let start = 0; start < bytes.length; ) {
+    const end = bytes.indexOf(0x0a, start);
+    const json = bytes.indexOf(0x7b, start);
+    rows.push({ keys: bytes.toString("latin1", start, json - 1).split("\t"), json: bytes.subarray(json, end) });
+    start = end + 1;
+  }
+  return rows;
+}

@@ -1,0 +1,78 @@
+import type { JsonRow, PageRequest } from "../http/paging.ts";
+import type { ParamValue, TelemetryReader } from "../../telemetry/contract.ts";
+
+/** Whether the store has any span of the trace. */
+export async function traceExists(
+  reader: TelemetryReader,
+  workspace: string,
+  traceId: string,
+  signal?: AbortSignal,
+): Promise<boolean> {
+  const sql = `SELECT 1 FROM spans WHERE ${ofTrace} LIMIT 1`;
+  const rows = await reader.rows({ sql, params: { workspace, trace_id: traceId }, signal });
+  return rows.length > 0;
+}
+
+/**
+ * Up to `limit + 1` spans of a trace (32 lowercase hexadecimal digits) past the page's cursor, in the page's
+ * direction, printed by the engine as the API shows them. Keys: start in Unix nanoseconds, span id, row id.
+ */
+export async function readSpans(
+  reader: TelemetryReader,
+  workspace: string,
+  traceId: string,
+  page: PageRequest,
+  signal?: AbortSignal,
+): Promise<JsonRow[]> {
+  const [direction, sign] = page.direction === "prev" ? ["DESC", "<"] : ["ASC", ">"];
+  const past =
+    `ts ${sign}= fromUnixTimestamp64Nano({past_ts:Int64}, 'UTC') AND ` +
+    `(ts, span_id, seq) ${sign} (fromUnixTimestamp64Nano({past_ts:Int64}, 'UTC'), toFixedString(unhex({past_span_id:String}), 8), {past_seq:UInt64})`;
+  const sql = `
+SELECT toUnixTimestamp64Nano(ts), lower(hex(span_id)), seq, ${spanJson}
+FROM spans
+WHERE ${ofTrace}${page.keys ? ` AND ${past}` : ""}
+ORDER BY ts ${direction}, span_id ${direction}, seq ${direction}
+LIMIT {limit:UInt32}
+FORMAT TSVRaw`;
+  const params: Record<string, ParamValue> = { workspace, trace_id: traceId, limit: page.limit + 1 };
+  if (page.keys) [params["past_ts"], params["past_span_id"], params["past_seq"]] = page.keys as [string, string, string];
+  return jsonRows(await reader.bytes({ sql, params, signal }));
+}
+
+const ofTrace = "workspace = {workspace:String} AND trace_id = toFixedString(unhex({trace_id:String}), 16)";
+
+/** A span as the API shows it; what a span does not have is left out. */
+const spanJson = `concat(
+  '{"span_id":"', lower(hex(span_id)),
+  '","trace_id":"', lower(hex(trace_id)), '"',
+  if(parent_span_id = toFixedString('', 8), '', concat(',"parent_span_id":"', lower(hex(parent_span_id)), '"')),
+  ',"name":', toJSONString(name),
+  ',"kind":', toString(kind),
+  ',"start_time_unix_nano":', toString(toUnixTimestamp64Nano(ts)),
+  ',"end_time_unix_nano":', toString(toUnixTimestamp64Nano(ts) + duration_ns),
+  ',"status":{"code":', toString(status_code),
+  if(status_message = '', '', concat(',"message":', toJSONString(status_message))),
+  '}', if(trace_state = '', '', concat(',"trace_state":', toJSONString(trace_state))),
+  ',"resource":', if(resource = '', '{}', resource),
+  ',"attributes":', toJSONString(CAST(attributes, 'Array(Tuple(key String, value String))')),
+  ',"dropped_attributes_count":', toString(dropped_attributes),
+  ',"events":', if(events = '', '[]', events),
+  ',"dropped_events_count":', toString(dropped_events),
+  ',"links":', if(links = '', '[]', links),
+  ',"dropped_links_count":', toString(dropped_links),
+  ',"flags":', toString(flags),
+  ',"instrumentation_scope":', if(scope = '', '{}', scope),
+  '}')`;
+
+/** Lines of tab-separated keys and, last, a JSON object, in which the engine escapes tabs and line ends. */
+function jsonRows(bytes: Buffer): JsonRow[] {
+  const rows: JsonRow[] = [];
+  for (let start = 0; start < bytes.length; ) {
+    const end = bytes.indexOf(0x0a, start);
+    const json = bytes.indexOf(0x7b, start);
+    rows.push({ keys: bytes.toString("latin1", start, json - 1).split("\t"), json: bytes.subarray(json, end) });
+    start = end + 1;
+  }
+  return rows;
+}
