@@ -10,7 +10,6 @@ import { createOtlpReceiver } from "./ingest/otlp/receive.ts";
 import type { Target } from "./ingest/otlp/signal.ts";
 import { registerHealth } from "./observability/health/routes.ts";
 import { ingestionOrigins } from "./observability/http/access.ts";
-import { traceRequests } from "./observability/http/self-tracing.ts";
 import { createApi } from "./observability/http/server.ts";
 import { logRoutes } from "./observability/logs/routes.ts";
 import { serviceRoutes } from "./observability/services/routes.ts";
@@ -77,7 +76,11 @@ export async function serve(config: Config, { log, version }: { log: Log; versio
 
     const corsOrigins = config["ingest.corsOrigins"];
     const api = createApi({ log, version, access: { mode: "local", allowsOrigin: ingestionOrigins(corsOrigins) } });
-    if (config.selfTracing) traceRequests(api, { endpoint: () => api.listeningOrigin, version });
+    if (config.selfTracing) {
+      // Loaded only where it is wanted: the SDK takes 10 MB.
+      const { traceRequests } = await import("./observability/http/self-tracing.ts");
+      traceRequests(api, { endpoint: () => api.listeningOrigin, version });
+    }
     registerHealth(api, { version, components: () => ({ telemetry: telemetry.state(), state: state.state() }) });
     registerOtlpHttp(api, { receiver, corsOrigins, limits, identify });
     traceRoutes(api, telemetry);

@@ -28,10 +28,15 @@ CREATE TABLE {table}
     `scope`               LowCardinality(String),
     `resource_meta`       LowCardinality(String),
     `scope_meta`          LowCardinality(String),
-    `attributes`          Map(LowCardinality(String), String),
+    `attributes`          Map(LowCardinality(String), String) CODEC(ZSTD),
     `attribute_types`     LowCardinality(String),
-    `dropped_attributes`  UInt32 CODEC(ZSTD)
+    `dropped_attributes`  UInt32 CODEC(ZSTD),
+    -- docs/adr/0004 has what each of these costs and saves, and which condition makes use of it
+    INDEX trace_id_bloom trace_id TYPE bloom_filter(0.001) GRANULARITY 1,
+    INDEX session_id_bloom session_id TYPE bloom_filter(0.01) GRANULARITY 1,
+    INDEX attribute_values_bloom mapValues(attributes) TYPE bloom_filter(0.01) GRANULARITY 1,
+    INDEX body_words lower(body) TYPE text(tokenizer = 'splitByNonAlpha', posting_list_codec = 'bitpacking')
 )
 ENGINE = {engine}
 PARTITION BY toDate(received)
-ORDER BY (workspace, ts)
+ORDER BY (workspace, ts, seq)

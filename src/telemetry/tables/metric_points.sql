@@ -50,7 +50,7 @@ CREATE TABLE {table}
     `scope`               LowCardinality(String),
     `resource_meta`       LowCardinality(String),
     `scope_meta`          LowCardinality(String),
-    `attributes`          Map(LowCardinality(String), String),
+    `attributes`          Map(LowCardinality(String), String) CODEC(ZSTD),
     `attribute_types`     LowCardinality(String),
     -- one number for one time series, whatever order its labels came in
     `series`              UInt64 MATERIALIZED cityHash64(resource, scope, metric_name, mapSort(attributes)) CODEC(ZSTD)

@@ -33,7 +33,7 @@ CREATE TABLE {table}
     -- what the API does not show of both: schema URLs, value types, entity references (JSON)
     `resource_meta`       LowCardinality(String),
     `scope_meta`          LowCardinality(String),
-    `attributes`          Map(LowCardinality(String), String),
+    `attributes`          Map(LowCardinality(String), String) CODEC(ZSTD),
     -- a letter an attribute (s b i d y m n, capitals for arrays of one type, a for mixed ones);
     -- empty where all are strings
     `attribute_types`     LowCardinality(String),
@@ -44,8 +44,12 @@ CREATE TABLE {table}
     `dropped_events`      UInt32 CODEC(ZSTD),
     `links`               String CODEC(ZSTD),
     `link_types`          LowCardinality(String),
-    `dropped_links`       UInt32 CODEC(ZSTD)
+    `dropped_links`       UInt32 CODEC(ZSTD),
+    -- docs/adr/0004 has what each of these costs and saves, and which condition makes use of it
+    INDEX trace_id_bloom trace_id TYPE bloom_filter(0.001) GRANULARITY 1,
+    INDEX session_id_bloom session_id TYPE bloom_filter(0.01) GRANULARITY 1,
+    INDEX attribute_values_bloom mapValues(attributes) TYPE bloom_filter(0.01) GRANULARITY 1
 )
 ENGINE = {engine}
 PARTITION BY toDate(received)
-ORDER BY (workspace, ts)
+ORDER BY (workspace, ts, seq)
