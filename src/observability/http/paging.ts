@@ -103,6 +103,21 @@ export interface JsonRow {
   readonly json: Uint8Array;
 }
 
+/**
+ * Reads what the engine prints for `SELECT key, …, json FORMAT TSVRaw`: lines of tab-separated keys and, last, a JSON
+ * object, in which the engine escapes tabs and line ends.
+ */
+export function printedRows(bytes: Buffer): JsonRow[] {
+  const rows: JsonRow[] = [];
+  for (let start = 0; start < bytes.length;) {
+    const end = bytes.indexOf(0x0a, start);
+    const json = bytes.indexOf(0x7b, start);
+    rows.push({ keys: bytes.toString("latin1", start, json - 1).split("\t"), json: bytes.subarray(json, end) });
+    start = end + 1;
+  }
+  return rows;
+}
+
 const opening = Buffer.from('{"items":[');
 const comma = Buffer.from(",");
 

@@ -11,6 +11,11 @@ export function nullable<T extends TSchema>(schema: T) {
   return Type.Union([schema, Type.Null()]);
 }
 
+/** Text that may be missing. For answers. */
+export function optionalText(description?: string) {
+  return Type.Optional(Type.String(description === undefined ? {} : { description }));
+}
+
 /** An RFC 3339 date-time; `unixNano` makes nanoseconds of it. */
 export function timestamp(description?: string) {
   return Type.String({ format: "date-time", ...(description && { description }) });

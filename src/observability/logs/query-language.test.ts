@@ -88,7 +88,11 @@ test("an unclosed quote is an error that says where", () => {
 });
 
 test("a star inside a word is an error that says where", () => {
-  for (const [query, position] of [["ti*me", 2], ["a *ti*me", 5], ["-a*b", 2]] as const) {
+  for (const [query, position] of [
+    ["ti*me", 2],
+    ["a *ti*me", 5],
+    ["-a*b", 2],
+  ] as const) {
     const parsed = parseQuery(query);
     assert.ok(!parsed.ok, query);
     assert.equal(parsed.position, position);

@@ -10,8 +10,9 @@ export interface Condition {
 /**
  * The SQL condition of a parsed query; no terms: `1`.
  *
- * `lower(body)` is the expression that the table's text index is built on, so whole words, sequences of words and
- * the whole words inside a phrase are looked up; what the index cannot answer reads the bodies.
+ * The table has a text index on the expression `lower(body)`: whole words, sequences of them and the whole words inside
+ * a phrase are looked up there. Written like this the answer is the same with and without the index; what the index
+ * cannot answer reads the bodies.
  */
 export function queryCondition(terms: readonly QueryTerm[]): Condition {
   const params: Record<string, ParamValue> = {};
@@ -48,28 +49,33 @@ function wordsCondition({ tokens, openStart, openEnd }: WordsTerm, bind: Bind): 
   // The index is in lower case as ASCII has it. Words with other letters that have cases are compared by the engine's
   // own rules for them, over all bodies; script without cases (CJK, Arabic …) takes the index too.
   const beyondAscii = hasCasesBeyondAscii(tokens.join(""));
-  const body = beyondAscii ? "lowerUTF8(body)" : "lower(body)";
+  const lowered = beyondAscii ? "lowerUTF8(body)" : "lower(body)";
   const bound = (text: string) => (beyondAscii ? `lowerUTF8(${bind(text)})` : bind(lowerAscii(text)));
 
   if (!openStart && !openEnd) {
     const [only, second] = tokens;
     return second === undefined
-      ? `hasAllTokens(${body}, [${bound(only!)}])`
-      : `hasPhrase(${body}, ${bound(tokens.join(" "))})`;
+      ? `hasAllTokens(${lowered}, [${bound(only!)}])`
+      : `hasPhrase(${lowered}, ${bound(tokens.join(" "))})`;
   }
-  if (openStart && openEnd && tokens.length === 1) return `position(${body}, ${bound(tokens[0]!)}) > 0`;
+  if (openStart && openEnd && tokens.length === 1) return `position(${lowered}, ${bound(tokens[0]!)}) > 0`;
 
   const pattern =
     (openStart ? "" : `(?:^|${separator})`) + tokens.join(`${separator}+`) + (openEnd ? "" : `(?:${separator}|$)`);
   const whole = tokens.slice(openStart ? 1 : 0, openEnd ? -1 : undefined);
-  return [...whole.map((token) => `hasAllTokens(${body}, [${bound(token)}])`), `match(${body}, ${bound(pattern)})`].join(
-    " AND ",
-  );
+  return [
+    ...whole.map((token) => `hasAllTokens(${lowered}, [${bound(token)}])`),
+    `match(${lowered}, ${bound(pattern)})`,
+  ].join(" AND ");
 }
 
 function textCondition({ text }: TextTerm, bind: Bind): string {
   // What stands between two separators inside the phrase is a whole token of any body that has the phrase.
-  const tokens = [...text.matchAll(/(?<=[^0-9A-Za-z\u{80}-\u{10ffff}])[0-9A-Za-z\u{80}-\u{10ffff}]+(?=[^0-9A-Za-z\u{80}-\u{10ffff}])/gu)];
+  const tokens = [
+    ...text.matchAll(
+      /(?<=[^0-9A-Za-z\u{80}-\u{10ffff}])[0-9A-Za-z\u{80}-\u{10ffff}]+(?=[^0-9A-Za-z\u{80}-\u{10ffff}])/gu,
+    ),
+  ];
   const whole = [...new Set(tokens.map(([token]) => lowerAscii(token)))];
   const exact = `position(body, ${bind(text)}) > 0`;
   if (whole.length === 0) return exact;
@@ -82,7 +88,9 @@ function attributeCondition({ key, pieces }: AttributeTerm, bind: Bind): string 
   const conditions: string[] = [];
   if (pieces.every((piece) => piece === "")) {
     // Any value, or the empty one: a missing key reads as empty too.
-    conditions.push(value ? `mapContains(attributes, ${name}) AND attributes[${name}] = ''` : `mapContains(attributes, ${name})`);
+    conditions.push(
+      value ? `mapContains(attributes, ${name}) AND attributes[${name}] = ''` : `mapContains(attributes, ${name})`,
+    );
   } else if (value) {
     conditions.push(`attributes[${name}] = ${value}`);
   } else {

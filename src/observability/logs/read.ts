@@ -1,3 +1,4 @@
+import { printedRows } from "../http/paging.ts";
 import type { JsonRow, PageRequest } from "../http/paging.ts";
 import type { ParamValue, TelemetryReader } from "../../telemetry/contract.ts";
 import { queryCondition } from "./query-sql.ts";
@@ -44,7 +45,7 @@ ORDER BY ${columns.map(({ name, descending }) => `${name} ${descending ? "DESC" 
 LIMIT {limit:UInt32}
 FORMAT TSVRaw
 SETTINGS query_plan_max_limit_for_lazy_materialization = ${page.limit + 1}`;
-  return jsonRows(await reader.bytes({ sql, params, signal }));
+  return printedRows(await reader.bytes({ sql, params, signal }));
 }
 
 /** The conditions that select `filter`'s records, all of which must hold, with what they bind. */
@@ -97,7 +98,11 @@ const keyValues = {
  * What comes after the row of `keys`: `a < A OR (a = A AND b < B)`, written as `a <= A AND (a < A OR b < B)`, whose
  * first half the primary key can use. Binds the keys.
  */
-function pastCursor(columns: readonly OrderColumn[], keys: readonly string[], params: Record<string, ParamValue>): string {
+function pastCursor(
+  columns: readonly OrderColumn[],
+  keys: readonly string[],
+  params: Record<string, ParamValue>,
+): string {
   const [column, ...rest] = columns;
   if (!column) return "0";
   const { name, descending } = column;
@@ -126,15 +131,3 @@ const recordJson = `concat(
   if(span_id = toFixedString('', 8), '', concat(',"span_id":"', lower(hex(span_id)), '"')),
   ',"instrumentation_scope":', if(scope = '', '{}', scope),
   '}')`;
-
-/** Lines of tab-separated keys and, last, a JSON object, in which the engine escapes tabs and line ends. */
-function jsonRows(bytes: Buffer): JsonRow[] {
-  const rows: JsonRow[] = [];
-  for (let start = 0; start < bytes.length; ) {
-    const end = bytes.indexOf(0x0a, start);
-    const json = bytes.indexOf(0x7b, start);
-    rows.push({ keys: bytes.toString("latin1", start, json - 1).split("\t"), json: bytes.subarray(json, end) });
-    start = end + 1;
-  }
-  return rows;
-}

@@ -20,12 +20,18 @@ export function logRoutes(app: FastifyInstance, reader: TelemetryReader): void {
     tag: "Logs",
     summary: "Search log records",
     description:
-      "`query` searches the body's text: words (whole, in any case, `*` at either end), `\"a phrase\"` (as it is), " +
+      '`query` searches the body\'s text: words (whole, in any case, `*` at either end), `"a phrase"` (as it is), ' +
       "`key:value` (an attribute or resource attribute), `-` before any of them to leave its matches out. " +
       "A record matches when all terms do.",
     query: {
       serviceName: Type.Optional(Type.String()),
-      severityMin: Type.Optional(Type.Integer({ minimum: 0, maximum: 24, description: "From 1 on, records without a severity (0) are left out" })),
+      severityMin: Type.Optional(
+        Type.Integer({
+          minimum: 0,
+          maximum: 24,
+          description: "From 1 on, records without a severity (0) are left out",
+        }),
+      ),
       severityMax: Type.Optional(Type.Integer({ minimum: 0, maximum: 24 })),
       traceId: Type.Optional(traceId()),
       startTime: Type.Optional(timestamp("Inclusive")),
@@ -63,7 +69,9 @@ const severityKey: CursorKey = (text) => /^(?:[0-9]|1[0-9]|2[0-4])$/.test(text);
 const validQuery: Rule = ({ query: { query } }) => {
   if (typeof query !== "string") return undefined;
   const parsed = parseQuery(query);
-  return parsed.ok ? undefined : { field: "query", code: "query.invalid", message: parsed.message, rejected_value: query };
+  return parsed.ok
+    ? undefined
+    : { field: "query", code: "query.invalid", message: parsed.message, rejected_value: query };
 };
 
 const exampleRecord = {

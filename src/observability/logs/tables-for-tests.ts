@@ -13,12 +13,16 @@ export interface Tables extends Connection {
    * Adds rows; columns that a row leaves out are at their default. Ids are given in hexadecimal, times with
    * nanoseconds as these since the Unix epoch.
    */
-  insert(table: "logs" | "spans" | "service_activity", rows: readonly Readonly<Record<string, unknown>>[]): Promise<void>;
+  insert(
+    table: "logs" | "spans" | "service_activity",
+    rows: readonly Readonly<Record<string, unknown>>[],
+  ): Promise<void>;
 }
 
 export async function openTables(): Promise<Tables> {
   const directory = mkdtempSync(join(tmpdir(), "vigil-tables-"));
-  const { url, username, password, ...engine } = await startEngine({ directory, log: createLog("silent"), sessions: 2 });
+  const engine = await startEngine({ directory, log: createLog("silent"), sessions: 2 });
+  const { url, username, password } = engine;
   const layout = { database: "vigil" };
   const first = connect({ url, username, password, database: "default" });
   await first.command(createDatabase(layout));
@@ -31,7 +35,8 @@ export async function openTables(): Promise<Tables> {
     ...connection,
     async insert(table, rows) {
       // Within what the engine takes as one statement.
-      for (let start = 0; start < rows.length; start += 200) await insertRows(connection, table, rows.slice(start, start + 200));
+      for (let start = 0; start < rows.length; start += 200)
+        await insertRows(connection, table, rows.slice(start, start + 200));
     },
     async close() {
       await connection.close();
@@ -41,7 +46,11 @@ export async function openTables(): Promise<Tables> {
   };
 }
 
-async function insertRows(connection: Connection, table: string, rows: readonly Readonly<Record<string, unknown>>[]): Promise<void> {
+async function insertRows(
+  connection: Connection,
+  table: string,
+  rows: readonly Readonly<Record<string, unknown>>[],
+): Promise<void> {
   const names = Object.keys(Object.assign({}, ...rows) as Record<string, unknown>);
   const types = await connection.rows<{ name: string; type: string }>({
     sql: "SELECT name, type FROM system.columns WHERE database = currentDatabase() AND table = {name:String}",
@@ -49,7 +58,9 @@ async function insertRows(connection: Connection, table: string, rows: readonly 
   });
   const columns = names.map((name) => asText(name, types.find((type) => type.name === name)?.type ?? ""));
   const structure = columns.map(({ name, type }) => `${name} ${type}`).join(", ");
-  const json = rows.map((row) => JSON.stringify(row, (_, value: unknown) => (typeof value === "bigint" ? String(value) : value)));
+  const json = rows.map((row) =>
+    JSON.stringify(row, (_, value: unknown) => (typeof value === "bigint" ? String(value) : value)),
+  );
   await connection.command(
     `INSERT INTO ${table} (${names.join(", ")}) SELECT ${columns.map(({ read }) => read).join(", ")} ` +
       `FROM format('JSONEachRow', ${quoteText(structure)}, ${quoteText(json.join("\n"))})`,

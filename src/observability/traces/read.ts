@@ -1,3 +1,4 @@
+import { printedRows } from "../http/paging.ts";
 import type { JsonRow, PageRequest } from "../http/paging.ts";
 import type { ParamValue, TelemetryReader } from "../../telemetry/contract.ts";
 
@@ -36,8 +37,9 @@ ORDER BY ts ${direction}, span_id ${direction}, seq ${direction}
 LIMIT {limit:UInt32}
 FORMAT TSVRaw`;
   const params: Record<string, ParamValue> = { workspace, trace_id: traceId, limit: page.limit + 1 };
-  if (page.keys) [params["past_ts"], params["past_span_id"], params["past_seq"]] = page.keys as [string, string, string];
-  return jsonRows(await reader.bytes({ sql, params, signal }));
+  if (page.keys)
+    [params["past_ts"], params["past_span_id"], params["past_seq"]] = page.keys as [string, string, string];
+  return printedRows(await reader.bytes({ sql, params, signal }));
 }
 
 const ofTrace = "workspace = {workspace:String} AND trace_id = toFixedString(unhex({trace_id:String}), 16)";
@@ -64,15 +66,3 @@ const spanJson = `concat(
   ',"flags":', toString(flags),
   ',"instrumentation_scope":', if(scope = '', '{}', scope),
   '}')`;
-
-/** Lines of tab-separated keys and, last, a JSON object, in which the engine escapes tabs and line ends. */
-function jsonRows(bytes: Buffer): JsonRow[] {
-  const rows: JsonRow[] = [];
-  for (let start = 0; start < bytes.length; ) {
-    const end = bytes.indexOf(0x0a, start);
-    const json = bytes.indexOf(0x7b, start);
-    rows.push({ keys: bytes.toString("latin1", start, json - 1).split("\t"), json: bytes.subarray(json, end) });
-    start = end + 1;
-  }
-  return rows;
-}

@@ -1,5 +1,6 @@
 import { Type } from "typebox";
 import { int64, KeyValue, traceId } from "../http/schemas.ts";
+import { InstrumentationScope, Resource } from "../http/telemetry-schemas.ts";
 
 const spanId = () => Type.String({ pattern: "^[a-f0-9]{16}$", description: "16 lowercase hexadecimal digits" });
 const dropped = (what: string) => Type.Integer({ minimum: 0, description: `How many ${what} the sender left out` });
@@ -42,7 +43,7 @@ export const Span = Type.Object(
     }),
     trace_state: traceState,
     // Components that the schema of log records declares.
-    resource: Type.Ref("#/components/schemas/Resource"),
+    resource: Resource,
     attributes: Type.Array(KeyValue),
     dropped_attributes_count: dropped("attributes"),
     events: Type.Array(SpanEvent),
@@ -50,7 +51,7 @@ export const Span = Type.Object(
     links: Type.Array(SpanLink),
     dropped_links_count: dropped("links"),
     flags: Type.Integer({ minimum: 0, description: "W3C trace flags in the lowest 8 bits" }),
-    instrumentation_scope: Type.Ref("#/components/schemas/InstrumentationScope"),
+    instrumentation_scope: InstrumentationScope,
   },
   { $id: "Span" },
 );
