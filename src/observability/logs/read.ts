@@ -112,6 +112,12 @@ function pastCursor(
   return `${name} ${sign}= ${value} AND (${name} ${sign} ${value} OR ${pastCursor(rest, keys, params)})`;
 }
 
+/** A JSON text inside a structured body: a string as it is, all else as JSON prints it. */
+const asText = (json: string) => `if(startsWith(${json}, '"'), JSONExtractString(${json}), ${json})`;
+/** Bodies are stored as JSON, an object or an array; keys that come twice are kept. */
+const listOfPairs = `toJSONString(CAST(arrayMap(p -> (p.1, ${asText("p.2")}), JSONExtractKeysAndValuesRaw(body)), 'Array(Tuple(key String, value String))'))`;
+const listOfTexts = `toJSONString(arrayMap(v -> ${asText("v")}, JSONExtractArrayRaw(body)))`;
+
 /** A log record as the API shows it; what a record does not have is left out. */
 const recordJson = `concat(
   '{"time_unix_nano":', toString(toUnixTimestamp64Nano(ts)),
@@ -120,8 +126,8 @@ const recordJson = `concat(
   ',"severity_text":"', severity_text,
   '","body":', multiIf(
     body_type = 'n', '{}',
-    body_type = 'm', concat('{"kv_list_value":', body, '}'),
-    body_type = 'a', concat('{"array_value":', body, '}'),
+    body_type = 'm', concat('{"kv_list_value":', ${listOfPairs}, '}'),
+    body_type = 'a', concat('{"array_value":', ${listOfTexts}, '}'),
     concat(if(body_type = 'y', '{"bytes_value":', '{"string_value":'), toJSONString(body), '}')),
   ',"resource":', if(resource = '', '{}', resource),
   ',"attributes":', toJSONString(CAST(attributes, 'Array(Tuple(key String, value String))')),

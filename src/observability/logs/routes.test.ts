@@ -135,8 +135,19 @@ test("each kind of body comes in the member of its kind", async () => {
     ["b", "true", { string_value: "true" }],
     ["i", "9223372036854775807", { string_value: "9223372036854775807" }],
     ["d", "0.1", { string_value: "0.1" }],
-    ["m", '[{"key":"a","value":"1"}]', { kv_list_value: [{ key: "a", value: "1" }] }],
-    ["a", '["a","1"]', { array_value: ["a", "1"] }],
+    [
+      "m",
+      '{"a":"x \\"y\\"","b":9223372036854775807,"a":{"c":[1,2.5]}}',
+      {
+        kv_list_value: [
+          { key: "a", value: 'x "y"' },
+          { key: "b", value: "9223372036854775807" },
+          { key: "a", value: '{"c":[1,2.5]}' },
+        ],
+      },
+    ],
+    ["m", "{}", { kv_list_value: [] }],
+    ["a", '["a",1,true,null,{"b":[]}]', { array_value: ["a", "1", "true", "null", '{"b":[]}'] }],
     ["y", "AP8=", { bytes_value: "AP8=" }],
   ] as const;
   await tables.insert(
