@@ -33,7 +33,9 @@ export function openDataDirectory(path: string): DataDirectory {
   } catch (error) {
     lock?.close();
     if (!/locked/.test((error as Error).message)) {
-      throw new OperatorError(`The data directory ${path} cannot be locked (${(error as Error).message}). Choose another with --data DIR.`);
+      throw new OperatorError(
+        `The data directory ${path} cannot be locked (${(error as Error).message}). Choose another with --data DIR.`,
+      );
     }
     throw new OperatorError(
       `The data directory ${path} is in use by another Vigil${heldBy(holder)}. Stop that one, or choose another directory with --data DIR.`,

@@ -1,4 +1,4 @@
-import pg from "pg";
+import { Client } from "pg";
 import { placeOf } from "./postgres.ts";
 import { translateStartError } from "./postgres-errors.ts";
 import { connectionOptions } from "./postgres-pool.ts";
@@ -10,7 +10,7 @@ import { connectionOptions } from "./postgres-pool.ts";
  */
 export async function examinePostgres(url: string): Promise<string> {
   const place = placeOf(url);
-  const client = new pg.Client(connectionOptions(url));
+  const client = new Client(connectionOptions(url));
   try {
     await client.connect();
     const { rows } = await client.query<{ version: string; writable: boolean }>(
