@@ -24,7 +24,12 @@ export function traceRequests(
   app.addHook("onListen", () => {
     provider = new TracerProvider({
       resource: resourceFromAttributes({ "service.name": "vigil", "service.version": version }),
-      spanProcessors: [new BatchSpanProcessor({ exporter: new OTLPTraceExporter({ url: `${endpoint()}/v1/traces` }) })],
+      spanProcessors: [
+        new BatchSpanProcessor({
+          exporter: new OTLPTraceExporter({ url: `${endpoint()}/v1/traces` }),
+          scheduledDelayMillis: 1000,
+        }),
+      ],
     });
   });
   // While the listener still takes them.
