@@ -21,7 +21,9 @@ const starRows = [...table.keys()].filter((name) => name.endsWith("/*"));
 /** The table's row that a file of src belongs to: the longest folder that is listed, or a `folder/*` row. */
 function rowOf(file: string): string | undefined {
   if (table.has(file)) return file;
-  const exact = [...table.keys()].filter((name) => file.startsWith(`${name}/`)).sort((a, b) => b.length - a.length)[0];
+  const exact = [...table.keys()]
+    .filter((name) => file.startsWith(`${name}/`))
+    .toSorted((a, b) => b.length - a.length)[0];
   return exact ?? starRows.find((row) => file.startsWith(row.slice(0, -1)));
 }
 

@@ -13,7 +13,7 @@ const agents = [
 
 const sdk = startTelemetry({ "service.name": "web", "service.version": "3.4.1", "telemetry.sdk.language": "webjs" });
 const tracer = trace.getTracer("shop-web");
-let stopped = false;
+const closing = new AbortController();
 
 async function visit(number: number): Promise<void> {
   const session = `session-${process.pid}-${number}`;
@@ -39,13 +39,13 @@ async function visit(number: number): Promise<void> {
 }
 
 process.on("disconnect", () => {
-  stopped = true;
+  closing.abort();
   void sdk.shutdown().finally(() => process.exit(0));
 });
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => undefined);
 process.send?.("started");
 
-for (let number = 1; !stopped; number++) {
+for (let number = 1; !closing.signal.aborted; number++) {
   void visit(number);
   await sleep(everyMs);
 }

@@ -3,6 +3,7 @@ import { dirname, join, resolve } from "node:path";
 import JSON5 from "json5";
 import { closest } from "../core/closest.ts";
 import { OperatorError } from "../core/errors.ts";
+import { isLoopbackHost } from "../core/loopback.ts";
 import { readValue } from "./kinds.ts";
 import type { Address } from "./kinds.ts";
 import { options } from "./options.ts";
@@ -12,8 +13,6 @@ export interface Config extends Readonly<OptionValues> {
   /** The file that was read, if there was one. */
   readonly configFile: string | undefined;
 }
-
-const isLoopback = (host: string) => host === "localhost" || host === "::1" || /^127(\.\d{1,3}){3}$/.test(host);
 
 type Env = Readonly<Record<string, string | undefined>>;
 type Found = { value: unknown; name: string };
@@ -53,7 +52,7 @@ export function loadConfig(flags: Readonly<Record<string, string | undefined>>, 
   }
   for (const name of ["listen", "grpcListen"] as const) {
     const listen = config[name] as Address | null | undefined;
-    if (listen && !isLoopback(listen.host)) {
+    if (listen && !isLoopbackHost(listen.host === "::1" ? "[::1]" : listen.host)) {
       mistakes.push(
         `${outer.get(name)?.name ?? name} is ${listen.host}:${listen.port}, which other machines can reach, while auth.mode is local ` +
           "and asks nobody who they are. Listen on 127.0.0.1 or [::1], and put a proxy that signs people in before it.",

@@ -1,17 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
-
-/** Whether `origin` is a page on this machine, on whatever port. */
-function isLoopback(origin: string): boolean {
-  if (!URL.canParse(origin)) return false;
-  const { protocol, hostname } = new URL(origin);
-  if (protocol !== "http:" && protocol !== "https:") return false;
-  return (
-    hostname === "localhost" ||
-    hostname.endsWith(".localhost") ||
-    hostname === "[::1]" ||
-    /^127(\.\d+){3}$/.test(hostname)
-  );
-}
+import { isLoopbackOrigin } from "../../core/loopback.ts";
 
 const allowedHeaders = ["content-type", "content-encoding", "authorization", "traceparent", "tracestate", "baggage"];
 
@@ -28,7 +16,7 @@ export function createCors(origins: readonly string[]): (headers: IncomingHttpHe
   return (headers) => {
     const { origin } = headers;
     const answer: Record<string, string> = { vary: "Origin" };
-    if (origin === undefined || (!listed.has(origin.toLowerCase()) && !isLoopback(origin))) return answer;
+    if (origin === undefined || (!listed.has(origin.toLowerCase()) && !isLoopbackOrigin(origin))) return answer;
     answer["access-control-allow-origin"] = origin;
     answer["access-control-expose-headers"] = "retry-after, x-request-id, x-trace-id";
     if (headers["access-control-request-method"] === undefined) return answer;

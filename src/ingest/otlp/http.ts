@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { Readable } from "node:stream";
 import { StoreOverloaded } from "../../core/errors.ts";
 import { readBody } from "./body.ts";
 import type { BodyLimits } from "./body.ts";
+import { isBeingSent, lingering } from "../../core/lingering.ts";
 import { createCors } from "./cors.ts";
 import { encodeResponse } from "./export-response.ts";
 import { failureOf, Refused } from "./failure.ts";
@@ -24,8 +24,6 @@ export interface OtlpHttpOptions {
 
 /** Bodies under way may take so many times the largest one; past it senders are asked to come back. */
 const bodiesAtOnce = 4;
-/** How long what is still being sent is thrown away after it was refused, so that its sender gets to read why. */
-const lingerMs = 2000;
 
 const mediaTypes: Readonly<Record<Encoding, string>> = { protobuf: "application/x-protobuf", json: "application/json" };
 
@@ -47,19 +45,6 @@ function encodingOf(contentType: string | undefined): Encoding | undefined {
   }
 }
 
-/** An answer that ends only when the rest of the request has been thrown away, or after a while. */
-function lingering(answer: Buffer, { raw: request }: FastifyRequest): Readable {
-  const stream = new Readable({ read() {} });
-  const end = () => {
-    clearTimeout(timer);
-    stream.push(null);
-  };
-  const timer = setTimeout(end, lingerMs);
-  request.once("end", end).once("close", end).resume();
-  stream.push(answer);
-  return stream;
-}
-
 function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const failure = failureOf(error);
   if (failure.httpStatus === 500) request.log.error({ err: error }, "a telemetry payload could not be taken");
@@ -69,12 +54,12 @@ function answerError(error: unknown, request: FastifyRequest, reply: FastifyRepl
   if (error instanceof Error && "headers" in error) reply.headers(error.headers as Record<string, string>);
   reply.code(failure.httpStatus).type(mediaTypes[encoding]).header("content-length", answer.length);
   if (failure.retryAfter !== undefined) reply.header("retry-after", failure.retryAfter);
-  if (request.raw.complete || request.raw.destroyed) {
+  if (!isBeingSent(request.raw)) {
     reply.send(answer);
     return;
   }
   // Closing while the sender still sends would reset the connection, and with it the answer.
-  reply.header("connection", "close").send(lingering(answer, request));
+  reply.header("connection", "close").send(lingering(answer, request.raw));
 }
 
 /**

@@ -3,7 +3,8 @@ import { request as httpRequest } from "node:http";
 import { test } from "node:test";
 import type { FastifyInstance } from "fastify";
 import { Type } from "typebox";
-import { ingestionOrigins, isLoopbackOrigin } from "./access.ts";
+import { isLoopbackOrigin } from "../../core/loopback.ts";
+import { ingestionOrigins } from "./access.ts";
 import { defineRoute } from "./define-route.ts";
 import { parseRaw, startTestApi } from "./start-test-api.ts";
 

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http";
+import { isLoopbackHost, isLoopbackOrigin } from "../../core/loopback.ts";
 import { Problem, ValidationProblem } from "./problem.ts";
 
 /** On whose behalf a request acts. */
@@ -45,7 +46,7 @@ export function createAccess(options: AccessOptions): (request: IncomingMessage,
       throw new ValidationProblem([{ field: "Host", code: "required", message: "The header is required." }]);
     }
     const name = hostName(host ?? "");
-    if (name === undefined || (!isLoopback(name) && !hosts.has(name))) {
+    if (name === undefined || (!isLoopbackHost(name) && !hosts.has(name))) {
       throw new Problem(
         403,
         "The Host header does not name this machine. Call Vigil under localhost, or run it with auth.mode token.",
@@ -59,22 +60,9 @@ export function createAccess(options: AccessOptions): (request: IncomingMessage,
   };
 }
 
-/** `http://localhost:5173` and its like: any scheme of the web, any port. */
-export function isLoopbackOrigin(origin: string): boolean {
-  const match = /^https?:\/\/([^/?#@]+)$/i.exec(origin);
-  const name = match && hostName(match[1]!);
-  return name !== null && name !== undefined && isLoopback(name);
-}
-
 /** The name in a Host header, in lower case, without port, brackets kept; undefined where it has another form. */
 function hostName(host: string): string | undefined {
   return /^(\[[0-9a-f:.]+\]|[a-z0-9_.-]+)(?::\d{1,5})?$/.exec(host.toLowerCase())?.[1]?.replace(/\.$/, "");
-}
-
-function isLoopback(name: string): boolean {
-  if (name === "localhost" || name.endsWith(".localhost") || name === "[::1]") return true;
-  const octets = /^127\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})$/.exec(name);
-  return octets !== null && octets.slice(1).every((octet) => Number(octet) <= 255);
 }
 
 function isSameHost(origin: string, host: string): boolean {

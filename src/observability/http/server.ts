@@ -8,7 +8,7 @@ import { problemOf } from "./failure.ts";
 import { parseJsonBody } from "./json-body.ts";
 import { printJson } from "./json.ts";
 import { registerDocs } from "./docs.ts";
-import { isBeingSent, lingering } from "./lingering.ts";
+import { isBeingSent, lingering } from "../../core/lingering.ts";
 import { NotFoundProblem, Problem, problemBody } from "./problem.ts";
 import { answerClientError, answerOddRequests, securityHeaders } from "./raw-errors.ts";
 import { requestId, traceIdOf } from "./request-ids.ts";
