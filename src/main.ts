@@ -22,6 +22,7 @@ const commands: Readonly<Record<string, Command>> = {
   serve: { summary: "run Vigil (what `npm start` does)", run: serve },
   "config check": { summary: "say what is wrong with the configuration, if anything", run: configCheck },
   "config options": { summary: "print the table of all options", run: async () => say(optionTable()) },
+  "rollups rebuild": { summary: "build statistics again from the telemetry (Vigil stopped)", run: rollupsRebuild },
   doctor: { summary: "check this machine, the data directory and the stores", run: doctor },
 };
 
@@ -36,6 +37,11 @@ async function configCheck({ flags }: Arguments): Promise<number> {
   return say(
     `The configuration is right. ${configFile ? `Read from ${configFile}.` : "There is no file; the defaults hold."}\n`,
   );
+}
+
+async function rollupsRebuild({ flags }: Arguments): Promise<number> {
+  const { rebuildRollups } = await import("./rebuild-rollups.ts");
+  return say(await rebuildRollups(loadConfig(flags)));
 }
 
 async function doctor({ flags }: Arguments): Promise<number> {

@@ -14,9 +14,7 @@ import { createApi } from "./observability/http/server.ts";
 import { logRoutes } from "./observability/logs/routes.ts";
 import { serviceRoutes } from "./observability/services/routes.ts";
 import { traceRoutes } from "./observability/traces/routes.ts";
-import { openDataDirectory } from "./state/data-directory.ts";
-import { openState } from "./state/open-state.ts";
-import { openTelemetry } from "./telemetry/store.ts";
+import { openStores } from "./open-stores.ts";
 
 export interface Vigil {
   /** What is served where, for a person to read. */
@@ -41,28 +39,8 @@ export async function serve(config: Config, { log, version }: { log: Log; versio
     for (const end of opened.splice(0).toReversed()) await end();
   };
   try {
-    const directory = openDataDirectory(config.dataDir);
-    opened.push(() => directory.close());
-
-    const state = await openState({ directory: directory.path, postgresUrl: config["stores.postgres.url"], log });
-    opened.push(() => state.close());
-
-    const telemetry = await openTelemetry({
-      directory: directory.path,
-      clickhouseUrl: config["stores.clickhouse.url"],
-      cluster: config["stores.clickhouse.cluster"],
-      engineMemoryBytes: config["engine.memory"],
-      retention: {
-        logs: config["retention.logs"],
-        traces: config["retention.traces"],
-        metrics: config["retention.metrics"],
-        minFreeDisk: config["retention.minFreeDisk"],
-      },
-      writer: { maxWaitingBytes: config["ingest.maxWaitingBytes"] },
-      lock: (work) => state.withLock("telemetry", work),
-      log,
-    });
-    opened.push(() => telemetry.close());
+    const { state, telemetry, close: closeStores } = await openStores(config, log);
+    opened.push(closeStores);
 
     const receiver = createOtlpReceiver({ writer: telemetry.writer, log });
     const limits = { maxBodyBytes: config["ingest.maxBodyBytes"], bodyTimeoutMs };
