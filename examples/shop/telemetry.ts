@@ -7,6 +7,8 @@ import { NodeSDK } from "@opentelemetry/sdk-node";
 /** Starts the real OpenTelemetry SDK; where to send to is in OTEL_EXPORTER_OTLP_ENDPOINT, as for any application. */
 export function startTelemetry(attributes: Readonly<Record<string, string>>): NodeSDK {
   const sdk = new NodeSDK({
+    // Host and process detectors would say much about this machine and nothing about the shop.
+    autoDetectResources: false,
     resource: resourceFromAttributes({
       "service.namespace": "shop",
       "service.instance.id": `${attributes["service.name"]}-${process.pid}`,
