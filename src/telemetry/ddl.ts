@@ -17,14 +17,27 @@ const shardingKeys = {
   logs: "rand()",
   metric_points: "rand()",
   service_activity: "rand()",
+  log_stats: "rand()",
+  span_stats: "rand()",
+  session_activity: "rand()",
 } as const;
 
 export type TableName = keyof typeof shardingKeys;
 export const tableNames = Object.keys(shardingKeys) as readonly TableName[];
 
-/** The tables that rows are inserted into; the rollup is built from them. */
+/** The tables that rows are inserted into; the rollups are built from them. */
 export const baseTables = ["spans", "logs", "metric_points"] as const satisfies readonly TableName[];
 export type BaseTable = (typeof baseTables)[number];
+
+/** What each rollup sums up; `<rollup>_from_<table>.sql` says how. Both are partitioned by the day of arrival. */
+export const rollups = {
+  service_activity: baseTables,
+  log_stats: ["logs"],
+  span_stats: ["spans"],
+  session_activity: ["spans", "logs"],
+} as const satisfies Partial<Record<TableName, readonly BaseTable[]>>;
+export type Rollup = keyof typeof rollups;
+export const rollupNames = Object.keys(rollups) as readonly Rollup[];
 
 /** The table that holds a shard's own rows: itself, or in a cluster what its Distributed table sends them to. */
 export function localTable(layout: Layout, table: TableName): string {
@@ -56,17 +69,18 @@ export function createTable(layout: Layout, table: TableName, as: string = table
   ];
 }
 
-/** The view that feeds service_activity from `table`; in a cluster each shard sums up what it holds itself. */
-export function createActivityView(layout: Layout, table: BaseTable): string {
-  return (
-    `CREATE MATERIALIZED VIEW IF NOT EXISTS service_activity_from_${table}${onCluster(layout)} ` +
-    `TO ${localTable(layout, "service_activity")} AS\n${selectActivity(table, localTable(layout, table))}`
+/** The views that feed a rollup; in a cluster each shard sums up what it holds itself. */
+export function createRollupViews(layout: Layout, rollup: Rollup): string[] {
+  return rollups[rollup].map(
+    (table) =>
+      `CREATE MATERIALIZED VIEW IF NOT EXISTS ${rollup}_from_${table}${onCluster(layout)} ` +
+      `TO ${localTable(layout, rollup)} AS\n${selectRollup(rollup, table, localTable(layout, table))}`,
   );
 }
 
-/** What `source` (a table, or a query in brackets with its columns) adds to service_activity. */
-export function selectActivity(table: BaseTable, source: string): string {
-  return render(readSql(`service_activity_from_${table}`), { source });
+/** What `source` (rows of the base table: its name, or a query in brackets with its columns) adds to a rollup. */
+export function selectRollup(rollup: Rollup, table: BaseTable, source: string): string {
+  return render(readSql(`${rollup}_from_${table}`), { source });
 }
 
 /** The record of what was applied; in a cluster one table that every server holds whole. */

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { OperatorError, StoreUnavailable } from "../core/errors.ts";
 import type { Log } from "../core/log.ts";
 import type { Query } from "./contract.ts";
-import { baseTables, createActivityView, createMigrationTable, createTable, quoteName, tableNames } from "./ddl.ts";
+import { createMigrationTable, createRollupViews, createTable, quoteName, rollupNames, tableNames } from "./ddl.ts";
 import type { Layout } from "./ddl.ts";
 
 /** What is needed of a connection to the engine whose current database is Vigil's. */
@@ -27,10 +27,10 @@ export interface Migration {
 export const telemetryMigrations: readonly Migration[] = [
   {
     id: 1,
-    name: "telemetry tables and service activity",
+    name: "telemetry tables and rollups",
     statements: (layout) => [
       ...tableNames.flatMap((table) => createTable(layout, table)),
-      ...baseTables.map((table) => createActivityView(layout, table)),
+      ...rollupNames.flatMap((rollup) => createRollupViews(layout, rollup)),
     ],
   },
 ];

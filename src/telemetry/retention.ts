@@ -52,11 +52,14 @@ export async function expire(options: RetentionOptions): Promise<readonly Droppe
   };
 
   const { traces, logs, metrics } = retention;
-  // The rollup tells of all three signals, and is dropped with the last of them.
+  // service_activity tells of all three signals, and is dropped with the last of them.
   const keepDays: Readonly<Record<TableName, number>> = {
     spans: traces,
     logs,
     metric_points: metrics,
+    log_stats: logs,
+    span_stats: traces,
+    session_activity: Math.max(traces, logs),
     service_activity: Math.max(traces, logs, metrics),
   };
   const left: TableDay[] = [];
@@ -68,7 +71,8 @@ export async function expire(options: RetentionOptions): Promise<readonly Droppe
   if (dropped.length > 0) log.info({ dropped: dropped.map(describe) }, "telemetry past its retention was dropped");
 
   const today = utcDay(now());
-  // The rollup is tiny beside what it is built from: dropping it would lose sight of services and free nothing.
+  // service_activity is tiny beside what it is built from: dropping it would lose sight of services and free nothing.
+  // The other rollups go with their telemetry, which they count.
   const candidates = left.filter(({ table, day }) => table !== "service_activity" && day < today);
   for (const day of [...new Set(candidates.map((candidate) => candidate.day))].toSorted()) {
     const space = await diskSpace();

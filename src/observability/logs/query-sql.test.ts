@@ -3,6 +3,7 @@ import { after, before, test } from "node:test";
 import * as fc from "fast-check";
 import { parseQuery } from "./query-language.ts";
 import { queryCondition } from "./query-sql.ts";
+import { resourceJson } from "./resource-for-tests.ts";
 import { openTables } from "./tables-for-tests.ts";
 import type { Tables } from "./tables-for-tests.ts";
 
@@ -135,7 +136,6 @@ function written(term: Term, exclude: boolean): string {
   return `${minus}${term.key}:${term.before ? "*" : ""}${term.value}${term.after ? "*" : ""}`;
 }
 
-const wellKnown = ["service.name", "host.name", "process.pid"];
 let tables: Tables;
 let records: readonly Stored[];
 
@@ -149,14 +149,6 @@ after(() => tables.close());
 
 function stored({ body, attributes, resource }: Stored, seq: number) {
   return { workspace: "default", seq, body, body_type: "s", attributes, resource: resourceJson(resource) };
-}
-
-/** The column as ingestion writes it: well-known keys as members, others in `attributes`. */
-function resourceJson(resource: Stored["resource"]): string {
-  const known = Object.entries(resource).filter(([key]) => wellKnown.includes(key));
-  const others = Object.entries(resource).filter(([key]) => !wellKnown.includes(key));
-  const attributes = others.map(([key, value]) => ({ key, value }));
-  return JSON.stringify({ ...Object.fromEntries(known), attributes, dropped_attributes_count: 0 });
 }
 
 async function found(query: string): Promise<number[]> {

@@ -1,11 +1,7 @@
-import type { ParamValue } from "../../telemetry/contract.ts";
+import { createBinder } from "./binder.ts";
+import type { Bind, Condition } from "./binder.ts";
 import type { AttributeTerm, QueryTerm, TextTerm, WordsTerm } from "./query-language.ts";
-
-/** A condition over the columns of `logs`; every text of the query is a bound parameter (`query_0`, `query_1` …). */
-export interface Condition {
-  readonly sql: string;
-  readonly params: Readonly<Record<string, ParamValue>>;
-}
+import { escapePattern, processId, resourcePrefixes } from "./resource-json.ts";
 
 /**
  * The SQL condition of a parsed query; no terms: `1`.
@@ -15,20 +11,13 @@ export interface Condition {
  * cannot answer reads the bodies.
  */
 export function queryCondition(terms: readonly QueryTerm[]): Condition {
-  const params: Record<string, ParamValue> = {};
-  const bind = (value: string): string => {
-    const name = `query_${Object.keys(params).length}`;
-    params[name] = value;
-    return `{${name}:String}`;
-  };
+  const { bind, params } = createBinder("query");
   const conditions = terms.map((term) => {
     const sql = termCondition(term, bind);
     return term.exclude ? `NOT (${sql})` : `(${sql})`;
   });
   return { sql: conditions.join(" AND ") || "1", params };
 }
-
-type Bind = (value: string) => string;
 
 function termCondition(term: QueryTerm, bind: Bind): string {
   switch (term.kind) {
@@ -82,7 +71,8 @@ function textCondition({ text }: TextTerm, bind: Bind): string {
   return `hasAllTokens(lower(body), [${whole.map((token) => bind(token)).join(", ")}]) AND ${exact}`;
 }
 
-function attributeCondition({ key, pieces }: AttributeTerm, bind: Bind): string {
+/** True of a record whose attribute, or resource attribute, of this key has a value like this. */
+export function attributeCondition({ key, pieces }: Pick<AttributeTerm, "key" | "pieces">, bind: Bind): string {
   const name = bind(key);
   const value = pieces.length === 1 ? bind(pieces[0]!) : undefined;
   const conditions: string[] = [];
@@ -99,20 +89,13 @@ function attributeCondition({ key, pieces }: AttributeTerm, bind: Bind): string 
   return [...conditions, ...resourceConditions(key, pieces, bind)].map((sql) => `(${sql})`).join(" OR ");
 }
 
-/**
- * `resource` is JSON text: the well-known keys are members, the others `{"key":…,"value":…}` in `attributes`. A quote
- * inside a JSON string is always escaped, so `"key":` with its bare quotes can only be the member itself. The column
- * is LowCardinality and the engine evaluates this once a distinct resource, not once a row.
- */
+/** What `attributeCondition` is of the resource alone: alternatives. */
 function resourceConditions(key: string, pieces: readonly string[], bind: Bind): string[] {
   const quotedKey = JSON.stringify(key);
-  const prefixes = [`{"key":${quotedKey},"value":`];
-  // These two are members of every attribute, and of no resource.
-  if (key !== "key" && key !== "value") prefixes.push(`${quotedKey}:`);
+  const prefixes = resourcePrefixes(key);
   if (pieces.length === 1) {
     const needles = prefixes.map((prefix) => prefix + JSON.stringify(pieces[0]));
-    // The one well-known key whose value is printed as an integer.
-    if (key === "process.pid" && /^\d+$/.test(pieces[0]!)) {
+    if (key === processId && /^\d+$/.test(pieces[0]!)) {
       needles.push(`${quotedKey}:${pieces[0]},`, `${quotedKey}:${pieces[0]}}`);
     }
     return [`multiSearchAny(resource, [${needles.map((needle) => bind(needle)).join(", ")}])`];
@@ -121,7 +104,7 @@ function resourceConditions(key: string, pieces: readonly string[], bind: Bind):
   // Any characters of a JSON string, escapes taken whole: in `\u0001` there is no digit.
   const value = inJson.join('(?:[^"\\\\]|\\\\u[0-9a-f]{4}|\\\\[^u])*');
   const quoted = `(?:${prefixes.map(escapePattern).join("|")})"${value}"`;
-  if (key !== "process.pid") return [`match(resource, ${bind(quoted)})`];
+  if (key !== processId) return [`match(resource, ${bind(quoted)})`];
   return [`match(resource, ${bind(`${quoted}|${escapePattern(`${quotedKey}:`)}${inJson.join("\\d*")}[,}]`)})`];
 }
 
@@ -136,8 +119,4 @@ function lowerAscii(text: string): string {
 
 function escapeLike(text: string): string {
   return text.replace(/[\\%_]/g, "\\$&");
-}
-
-function escapePattern(text: string): string {
-  return text.replace(/[\\^$.|?*+()[\]{}]/g, "\\$&");
 }

@@ -1,29 +1,22 @@
-import { printedRows } from "../http/paging.ts";
-import type { JsonRow, PageRequest } from "../http/paging.ts";
+import { int64Key, printedRows, uint64Key } from "../http/paging.ts";
+import type { CursorKey, JsonRow, PageRequest } from "../http/paging.ts";
 import type { ParamValue, TelemetryReader } from "../../telemetry/contract.ts";
-import { queryCondition } from "./query-sql.ts";
-import type { QueryTerm } from "./query-language.ts";
+import { logCondition } from "./filter.ts";
+import type { LogFilter } from "./filter.ts";
 
 export const logOrders = ["timestamp_desc", "timestamp_asc", "severity_desc", "severity_asc"] as const;
 export type LogOrder = (typeof logOrders)[number];
 
-export interface LogFilter {
-  readonly workspace: string;
-  readonly serviceName?: string;
-  /** Bounds of the severity number, both inclusive; a least one of 1 or more leaves out 0, "unspecified". */
-  readonly severityMin?: number;
-  readonly severityMax?: number;
-  /** 32 lowercase hexadecimal digits. */
-  readonly traceId?: string;
-  /** Unix nanoseconds, inclusive and exclusive. */
-  readonly start?: bigint;
-  readonly end?: bigint;
-  readonly query?: readonly QueryTerm[];
-}
+/** Severity number, Unix nanoseconds, row id: a row's keys whatever the order. */
+export const logCursorKeys: readonly CursorKey[] = [
+  (text) => /^(?:[0-9]|1[0-9]|2[0-4])$/.test(text),
+  int64Key,
+  uint64Key,
+];
 
 /**
  * Up to `limit + 1` log records past the page's cursor, in the page's direction, printed by the engine as the API
- * shows them. The keys of each, whatever the order: severity number, Unix nanoseconds, row id.
+ * shows them. Their keys are as `logCursorKeys` has them.
  */
 export async function readLogs(
   reader: TelemetryReader,
@@ -32,43 +25,20 @@ export async function readLogs(
   page: PageRequest,
   signal?: AbortSignal,
 ): Promise<JsonRow[]> {
-  const { where, params } = filterCondition(filter);
+  const selected = logCondition(filter);
+  const params: Record<string, ParamValue> = { ...selected.params, limit: page.limit + 1 };
   const columns = orderColumns(order, page.direction === "prev");
-  if (page.keys) where.push(pastCursor(columns, page.keys, params));
-  params["limit"] = page.limit + 1;
+  const past = page.keys ? ` AND ${pastCursor(columns, page.keys, params)}` : "";
   // Only the rows of the page have their wide columns read, which the engine does up to 10,000 rows unless told.
   const sql = `
 SELECT severity_number, toUnixTimestamp64Nano(ts), seq, ${recordJson}
 FROM logs
-WHERE ${where.join(" AND ")}
+WHERE ${selected.sql}${past}
 ORDER BY ${columns.map(({ name, descending }) => `${name} ${descending ? "DESC" : "ASC"}`).join(", ")}
 LIMIT {limit:UInt32}
 FORMAT TSVRaw
 SETTINGS query_plan_max_limit_for_lazy_materialization = ${page.limit + 1}`;
   return printedRows(await reader.bytes({ sql, params, signal }));
-}
-
-/** The conditions that select `filter`'s records, all of which must hold, with what they bind. */
-function filterCondition(filter: LogFilter): { where: string[]; params: Record<string, ParamValue> } {
-  const where = ["workspace = {workspace:String}"];
-  const params: Record<string, ParamValue> = { workspace: filter.workspace };
-  const add = (condition: string, name: string, value: ParamValue | undefined) => {
-    if (value === undefined) return;
-    where.push(condition);
-    params[name] = value;
-  };
-  add("ts >= fromUnixTimestamp64Nano({start:Int64}, 'UTC')", "start", filter.start);
-  add("ts < fromUnixTimestamp64Nano({end:Int64}, 'UTC')", "end", filter.end);
-  add("service_name = {service_name:String}", "service_name", filter.serviceName);
-  add("severity_number >= {severity_min:UInt8}", "severity_min", filter.severityMin);
-  add("severity_number <= {severity_max:UInt8}", "severity_max", filter.severityMax);
-  add("trace_id = toFixedString(unhex({trace_id:String}), 16)", "trace_id", filter.traceId);
-  if (filter.query && filter.query.length > 0) {
-    const condition = queryCondition(filter.query);
-    where.push(condition.sql);
-    Object.assign(params, condition.params);
-  }
-  return { where, params };
 }
 
 interface OrderColumn {

@@ -31,3 +31,19 @@ export const LogRecord = Type.Object(
   },
   { $id: "LogRecord" },
 );
+
+/** For the documentation. */
+export const exampleRecord = {
+  time_unix_nano: 1_763_632_800_000_000_000n,
+  observed_time_unix_nano: 1_763_632_800_000_412_000n,
+  severity_number: 17,
+  severity_text: "ERROR",
+  body: { string_value: "payment provider timed out after 3000 ms" },
+  resource: { "service.name": "checkout", "service.version": "2.4.1", attributes: [], dropped_attributes_count: 0 },
+  attributes: [{ key: "http.route", value: "/cart/checkout" }],
+  dropped_attributes_count: 0,
+  flags: 1,
+  trace_id: "5b8efff798038103d269b633813fc60c",
+  span_id: "eee19b7ec3c1b174",
+  instrumentation_scope: { name: "checkout.payments", attributes: [], dropped_attributes_count: 0 },
+};

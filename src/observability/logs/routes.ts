@@ -2,18 +2,28 @@ import type { FastifyInstance } from "fastify";
 import { Type } from "typebox";
 import type { TelemetryReader } from "../../telemetry/contract.ts";
 import { defineRoute } from "../http/define-route.ts";
-import { int64Key, makeJsonPage, uint64Key } from "../http/paging.ts";
-import type { CursorKey } from "../http/paging.ts";
+import { makeJsonPage } from "../http/paging.ts";
 import { ordered, timeRange } from "../http/rules.ts";
-import type { Rule } from "../http/rules.ts";
 import { pageOf, pageParameters, timestamp, traceId } from "../http/schemas.ts";
 import { unixNano } from "../http/timestamp.ts";
+import { aggregateRoute } from "./aggregate-route.ts";
 import { maxQueryLength, parseQuery } from "./query-language.ts";
-import { logOrders, readLogs } from "./read.ts";
-import { LogRecord } from "./record-schema.ts";
+import { logCursorKeys, logOrders, readLogs } from "./read.ts";
+import { exampleRecord, LogRecord } from "./record-schema.ts";
+import { validQuery } from "./search-filter.ts";
+import { searchRoute } from "./search-route.ts";
+import { statsRoute } from "./stats-route.ts";
 
-/** Adds `GET /api/v1/logs`. */
-export function logRoutes(app: FastifyInstance, reader: TelemetryReader): void {
+/** Adds the routes of log records. `now` is in Unix milliseconds. */
+export function logRoutes(app: FastifyInstance, reader: TelemetryReader, now: () => number = Date.now): void {
+  listRoute(app, reader);
+  searchRoute(app, reader);
+  aggregateRoute(app, reader, now);
+  statsRoute(app, reader, now);
+}
+
+/** `GET /api/v1/logs` */
+function listRoute(app: FastifyInstance, reader: TelemetryReader): void {
   defineRoute(app, {
     method: "GET",
     path: "/logs",
@@ -43,8 +53,8 @@ export function logRoutes(app: FastifyInstance, reader: TelemetryReader): void {
         description: "Records of one severity come newest first in both orders by severity",
       }),
     },
-    rules: [timeRange("startTime", "endTime"), ordered("severityMin", "severityMax"), validQuery],
-    cursorKeys: [severityKey, int64Key, uint64Key],
+    rules: [timeRange("startTime", "endTime"), ordered("severityMin", "severityMax"), validQuery("query")],
+    cursorKeys: logCursorKeys,
     response: pageOf(LogRecord),
     example: { items: [exampleRecord], has_more: false, next_cursor: null, prev_cursor: null },
     async handler({ query, page, access, signal }) {
@@ -63,28 +73,3 @@ export function logRoutes(app: FastifyInstance, reader: TelemetryReader): void {
     },
   });
 }
-
-const severityKey: CursorKey = (text) => /^(?:[0-9]|1[0-9]|2[0-4])$/.test(text);
-
-const validQuery: Rule = ({ query: { query } }) => {
-  if (typeof query !== "string") return undefined;
-  const parsed = parseQuery(query);
-  return parsed.ok
-    ? undefined
-    : { field: "query", code: "query.invalid", message: parsed.message, rejected_value: query };
-};
-
-const exampleRecord = {
-  time_unix_nano: 1_763_632_800_000_000_000n,
-  observed_time_unix_nano: 1_763_632_800_000_412_000n,
-  severity_number: 17,
-  severity_text: "ERROR",
-  body: { string_value: "payment provider timed out after 3000 ms" },
-  resource: { "service.name": "checkout", "service.version": "2.4.1", attributes: [], dropped_attributes_count: 0 },
-  attributes: [{ key: "http.route", value: "/cart/checkout" }],
-  dropped_attributes_count: 0,
-  flags: 1,
-  trace_id: "5b8efff798038103d269b633813fc60c",
-  span_id: "eee19b7ec3c1b174",
-  instrumentation_scope: { name: "checkout.payments", attributes: [], dropped_attributes_count: 0 },
-};

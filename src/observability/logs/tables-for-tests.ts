@@ -4,10 +4,11 @@ import { join } from "node:path";
 import { createLog } from "../../core/log.ts";
 import { connect } from "../../telemetry/connection.ts";
 import type { Connection } from "../../telemetry/connection.ts";
-import { createDatabase, createTable, quoteText } from "../../telemetry/ddl.ts";
+import { createDatabase, quoteText } from "../../telemetry/ddl.ts";
 import { startEngine } from "../../telemetry/embedded/engine.ts";
+import { telemetryMigrations } from "../../telemetry/migrations.ts";
 
-/** The telemetry tables, empty, in an engine of their own: for tests that read as the product does. */
+/** The telemetry tables and their rollups, empty, in an engine of their own: for tests that read as the product does. */
 export interface Tables extends Connection {
   /**
    * Adds rows; columns that a row leaves out are at their default. Ids are given in hexadecimal, times with
@@ -28,8 +29,8 @@ export async function openTables(): Promise<Tables> {
   await first.command(createDatabase(layout));
   await first.close();
   const connection = connect({ url, username, password, database: layout.database });
-  for (const table of ["logs", "spans", "service_activity"] as const) {
-    for (const statement of createTable(layout, table)) await connection.command(statement);
+  for (const statement of telemetryMigrations.flatMap((step) => step.statements(layout))) {
+    await connection.command(statement);
   }
   return {
     ...connection,

@@ -1,3 +1,5 @@
+import { hashMask } from "../masks/mask-hash.ts";
+import type { MaskHash } from "../masks/mask-hash.ts";
 import { Block } from "./block.ts";
 import { FixedColumn } from "./fixed-column.ts";
 import { LowCardinalityColumn } from "./low-cardinality-column.ts";
@@ -20,6 +22,8 @@ export class LogBlock extends Block {
   readonly attributes = new MapColumn("attributes");
   readonly attributeTypes = new LowCardinalityColumn("attribute_types");
   readonly droppedAttributes = new FixedColumn("dropped_attributes", "UInt32");
+  readonly #bodyMask = new FixedColumn("body_mask", "UInt64");
+  readonly #hash: MaskHash = { hi: 0, lo: 0 };
 
   readonly columns = [
     ...this.shared(),
@@ -29,6 +33,7 @@ export class LogBlock extends Block {
     this.severityText,
     this.eventName,
     this.body,
+    this.#bodyMask,
     this.bodyType,
     this.traceId,
     this.spanId,
@@ -38,4 +43,16 @@ export class LogBlock extends Block {
     this.attributeTypes,
     this.droppedAttributes,
   ];
+
+  /** Counts the row that has been filled, and masks its body as it will be stored. */
+  override endRow(): void {
+    const row = this.rows;
+    const { body } = this;
+    const start = body.lastStart(row);
+    if (start >= 0) {
+      hashMask(body.bytes, start, body.lastEnd, this.#hash);
+      this.#bodyMask.set64(row, this.#hash.hi, this.#hash.lo);
+    }
+    super.endRow();
+  }
 }

@@ -8,6 +8,8 @@ export class StringColumn implements Column {
   readonly #memory = new GrowingBytes();
   /** Rows that are in memory; those that follow are empty. */
   #written = 0;
+  /** Where the value that was set last begins, its length included. */
+  #last = 0;
 
   constructor(name: string) {
     this.name = name;
@@ -16,8 +18,26 @@ export class StringColumn implements Column {
   /** Sets the value of a row that comes after all that were set. What is not UTF-8 becomes U+FFFD. */
   set(row: number, from: DataView, start: number, end: number): void {
     this.#pad(row);
+    this.#last = this.#memory.length;
     this.#memory.appendString(from, start, end);
     this.#written = row + 1;
+  }
+
+  /** The memory in which the values stand, up to `lastEnd`. */
+  get bytes(): Uint8Array {
+    return this.#memory.bytes;
+  }
+
+  /** Where the text of a row begins that was the last to be set; -1 where that was another. */
+  lastStart(row: number): number {
+    if (this.#written !== row + 1) return -1;
+    let at = this.#last;
+    while (this.#memory.bytes[at]! >= 0x80) at += 1;
+    return at + 1;
+  }
+
+  get lastEnd(): number {
+    return this.#memory.length;
   }
 
   byteLength(rows: number): number {

@@ -29,7 +29,7 @@ CREATE TABLE IF NOT EXISTS spans_local ON CLUSTER `main`
     `scope` LowCardinality(String),
     `resource_meta` LowCardinality(String),
     `scope_meta` LowCardinality(String),
-    `attributes` Map(LowCardinality(String), String) CODEC(ZSTD),
+    `attributes` Map(LowCardinality(String), String) CODEC(ZSTD(3)),
     `attribute_types` LowCardinality(String),
     `dropped_attributes` UInt32 CODEC(ZSTD),
     `events` String CODEC(ZSTD),
@@ -38,13 +38,25 @@ CREATE TABLE IF NOT EXISTS spans_local ON CLUSTER `main`
     `links` String CODEC(ZSTD),
     `link_types` LowCardinality(String),
     `dropped_links` UInt32 CODEC(ZSTD),
+    `peer` LowCardinality(String) MATERIALIZED if(
+        kind IN (3, 4),
+        arrayFirst(
+            candidate -> candidate != '',
+            [
+                attributes['peer.service'], attributes['db.system.name'], attributes['db.system'],
+                attributes['messaging.system'], attributes['server.address'], attributes['net.peer.name']
+            ]
+        ),
+        ''
+    ) CODEC(ZSTD),
     INDEX trace_id_bloom trace_id TYPE bloom_filter(0.001) GRANULARITY 1,
     INDEX session_id_bloom session_id TYPE bloom_filter(0.01) GRANULARITY 1,
     INDEX attribute_values_bloom mapValues(attributes) TYPE bloom_filter(0.01) GRANULARITY 1
 )
 ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/vigil/spans_local', '{replica}')
 PARTITION BY toDate(received)
-ORDER BY (workspace, ts, seq);
+ORDER BY (workspace, ts, seq)
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_bytes_for_wide_part = 134217728;
 
 CREATE TABLE IF NOT EXISTS spans ON CLUSTER `main` AS spans_local ENGINE = Distributed('main', 'vigil', 'spans_local', cityHash64(trace_id));
 
@@ -60,6 +72,7 @@ CREATE TABLE IF NOT EXISTS logs_local ON CLUSTER `main`
     `severity_text` LowCardinality(String),
     `event_name` LowCardinality(String),
     `body` String CODEC(ZSTD),
+    `body_mask` UInt64 CODEC(ZSTD),
     `body_type` LowCardinality(String),
     `trace_id` FixedString(16) CODEC(ZSTD),
     `span_id` FixedString(8) CODEC(ZSTD),
@@ -74,17 +87,19 @@ CREATE TABLE IF NOT EXISTS logs_local ON CLUSTER `main`
     `scope` LowCardinality(String),
     `resource_meta` LowCardinality(String),
     `scope_meta` LowCardinality(String),
-    `attributes` Map(LowCardinality(String), String) CODEC(ZSTD),
+    `attributes` Map(LowCardinality(String), String) CODEC(ZSTD(3)),
     `attribute_types` LowCardinality(String),
     `dropped_attributes` UInt32 CODEC(ZSTD),
     INDEX trace_id_bloom trace_id TYPE bloom_filter(0.001) GRANULARITY 1,
     INDEX session_id_bloom session_id TYPE bloom_filter(0.01) GRANULARITY 1,
     INDEX attribute_values_bloom mapValues(attributes) TYPE bloom_filter(0.01) GRANULARITY 1,
+    INDEX body_mask_bloom body_mask TYPE bloom_filter(0.01) GRANULARITY 4,
     INDEX body_words lower(body) TYPE text(tokenizer = 'splitByNonAlpha', posting_list_codec = 'bitpacking')
 )
 ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/vigil/logs_local', '{replica}')
 PARTITION BY toDate(received)
-ORDER BY (workspace, ts, seq);
+ORDER BY (workspace, ts, seq)
+SETTINGS index_granularity = 2048, fsync_after_insert = 1, fsync_part_directory = 1, min_bytes_for_wide_part = 134217728;
 
 CREATE TABLE IF NOT EXISTS logs ON CLUSTER `main` AS logs_local ENGINE = Distributed('main', 'vigil', 'logs_local', rand());
 
@@ -133,13 +148,14 @@ CREATE TABLE IF NOT EXISTS metric_points_local ON CLUSTER `main`
     `scope` LowCardinality(String),
     `resource_meta` LowCardinality(String),
     `scope_meta` LowCardinality(String),
-    `attributes` Map(LowCardinality(String), String) CODEC(ZSTD),
+    `attributes` Map(LowCardinality(String), String) CODEC(ZSTD(3)),
     `attribute_types` LowCardinality(String),
     `series` UInt64 MATERIALIZED cityHash64(resource, scope, metric_name, mapSort(attributes)) CODEC(ZSTD)
 )
 ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/vigil/metric_points_local', '{replica}')
 PARTITION BY toDate(received)
-ORDER BY (workspace, metric_name, service_name, ts);
+ORDER BY (workspace, metric_name, service_name, series, ts)
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_bytes_for_wide_part = 134217728;
 
 CREATE TABLE IF NOT EXISTS metric_points ON CLUSTER `main` AS metric_points_local ENGINE = Distributed('main', 'vigil', 'metric_points_local', rand());
 
@@ -167,6 +183,72 @@ ORDER BY (workspace, service_namespace, service_name, service_version, service_i
 SETTINGS replicated_deduplication_window = 0;
 
 CREATE TABLE IF NOT EXISTS service_activity ON CLUSTER `main` AS service_activity_local ENGINE = Distributed('main', 'vigil', 'service_activity_local', rand());
+
+CREATE TABLE IF NOT EXISTS log_stats_local ON CLUSTER `main`
+(
+    `workspace` LowCardinality(String),
+    `day` Date,
+    `minute` Int32 CODEC(Delta, ZSTD),
+    `service_name` LowCardinality(String),
+    `severity_text` LowCardinality(String),
+    `logs` SimpleAggregateFunction(sum, UInt64)
+)
+ENGINE = ReplicatedAggregatingMergeTree('/clickhouse/tables/{shard}/vigil/log_stats_local', '{replica}')
+PARTITION BY day
+ORDER BY (workspace, minute, service_name, severity_text, day)
+SETTINGS replicated_deduplication_window = 0;
+
+CREATE TABLE IF NOT EXISTS log_stats ON CLUSTER `main` AS log_stats_local ENGINE = Distributed('main', 'vigil', 'log_stats_local', rand());
+
+CREATE TABLE IF NOT EXISTS span_stats_local ON CLUSTER `main`
+(
+    `workspace` LowCardinality(String),
+    `day` Date,
+    `hour` Int32 CODEC(Delta, ZSTD),
+    `service_namespace` LowCardinality(String),
+    `service_name` LowCardinality(String),
+    `name` LowCardinality(String),
+    `kind` UInt8,
+    `is_root` UInt8,
+    `scope` LowCardinality(String),
+    `spans` SimpleAggregateFunction(sum, UInt64),
+    `error_spans` SimpleAggregateFunction(sum, UInt64),
+    `duration_ns` SimpleAggregateFunction(sum, Float64),
+    `duration_p99` AggregateFunction(quantileBFloat16(0.99), Int64)
+)
+ENGINE = ReplicatedAggregatingMergeTree('/clickhouse/tables/{shard}/vigil/span_stats_local', '{replica}')
+PARTITION BY day
+ORDER BY (workspace, service_name, service_namespace, hour, name, kind, is_root, scope, day)
+SETTINGS replicated_deduplication_window = 0;
+
+CREATE TABLE IF NOT EXISTS span_stats ON CLUSTER `main` AS span_stats_local ENGINE = Distributed('main', 'vigil', 'span_stats_local', rand());
+
+CREATE TABLE IF NOT EXISTS session_activity_local ON CLUSTER `main`
+(
+    `workspace` LowCardinality(String),
+    `session_id` String CODEC(ZSTD),
+    `day` Date,
+    `first_seen` SimpleAggregateFunction(min, DateTime64(9, 'UTC')) CODEC(ZSTD),
+    `last_seen` SimpleAggregateFunction(max, DateTime64(9, 'UTC')) CODEC(ZSTD),
+    `spans` SimpleAggregateFunction(sum, UInt64) CODEC(T64, ZSTD),
+    `root_spans` SimpleAggregateFunction(sum, UInt64) CODEC(T64, ZSTD),
+    `logs` SimpleAggregateFunction(sum, UInt64) CODEC(T64, ZSTD),
+    `errors` SimpleAggregateFunction(sum, UInt64) CODEC(T64, ZSTD),
+    `genai` SimpleAggregateFunction(max, UInt8),
+    `pages` SimpleAggregateFunction(groupUniqArrayArray(1000), Array(UInt64)) CODEC(ZSTD),
+    `users` SimpleAggregateFunction(groupUniqArrayArray(1000), Array(String)) CODEC(ZSTD),
+    `services` SimpleAggregateFunction(groupUniqArrayArray(1000), Array(String)) CODEC(ZSTD),
+    `user` SimpleAggregateFunction(max, Tuple(UInt8, DateTime64(9, 'UTC'), String)) CODEC(ZSTD),
+    `device_type` SimpleAggregateFunction(min, Tuple(UInt8, DateTime64(9, 'UTC'), String)) CODEC(ZSTD),
+    `user_agent` SimpleAggregateFunction(min, Tuple(UInt8, DateTime64(9, 'UTC'), String)) CODEC(ZSTD),
+    `country` SimpleAggregateFunction(min, Tuple(UInt8, DateTime64(9, 'UTC'), String)) CODEC(ZSTD)
+)
+ENGINE = ReplicatedAggregatingMergeTree('/clickhouse/tables/{shard}/vigil/session_activity_local', '{replica}')
+PARTITION BY day
+ORDER BY (workspace, session_id, day)
+SETTINGS replicated_deduplication_window = 0;
+
+CREATE TABLE IF NOT EXISTS session_activity ON CLUSTER `main` AS session_activity_local ENGINE = Distributed('main', 'vigil', 'session_activity_local', rand());
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS service_activity_from_spans ON CLUSTER `main` TO service_activity_local AS
 SELECT
@@ -227,3 +309,136 @@ SELECT
     count() AS metric_points
 FROM metric_points_local
 GROUP BY workspace, project, service_namespace, service_name, service_version, service_instance, environment, hour;
+
+CREATE MATERIALIZED VIEW IF NOT EXISTS log_stats_from_logs ON CLUSTER `main` TO log_stats_local AS
+SELECT
+    workspace,
+    toDate(received) AS day,
+    toInt32(intDiv(toUnixTimestamp64Nano(ts), 60000000000) - (toUnixTimestamp64Nano(ts) % toInt64(60000000000) < 0)) AS minute,
+    service_name,
+    severity_text,
+    count() AS logs
+FROM logs_local
+GROUP BY workspace, day, minute, service_name, severity_text;
+
+CREATE MATERIALIZED VIEW IF NOT EXISTS span_stats_from_spans ON CLUSTER `main` TO span_stats_local AS
+SELECT
+    workspace,
+    toDate(received) AS day,
+    toInt32(intDiv(toUnixTimestamp64Nano(ts), 3600000000000) - (modulo(toUnixTimestamp64Nano(ts), 3600000000000) < 0)) AS hour,
+    service_namespace,
+    service_name,
+    name,
+    kind,
+    parent_span_id = toFixedString('', 8) AS is_root,
+    scope,
+    count() AS spans,
+    countIf(status_code = 2) AS error_spans,
+    sum(toFloat64(spans_of.duration_ns)) AS duration_ns,
+    quantileBFloat16State(0.99)(spans_of.duration_ns) AS duration_p99
+FROM spans_local AS spans_of
+GROUP BY workspace, day, hour, service_namespace, service_name, name, kind, is_root, scope;
+
+CREATE MATERIALIZED VIEW IF NOT EXISTS session_activity_from_spans ON CLUSTER `main` TO session_activity_local AS
+SELECT
+    workspace,
+    session_id,
+    day,
+    min(least(began, ended)) AS first_seen,
+    max(greatest(began, ended)) AS last_seen,
+    count() AS spans,
+    countIf(is_root) AS root_spans,
+    toUInt64(0) AS logs,
+    countIf(is_error) AS errors,
+    max(is_genai) AS genai,
+    groupUniqArrayIf(1000)(sipHash64(page), page != '') AS pages,
+    groupUniqArrayIf(1000)(named_user, named_user != '') AS users,
+    groupUniqArray(1000)(service) AS services,
+    max((named_user != '', began, named_user)) AS user,
+    min((named_device = '', began, named_device)) AS device_type,
+    min((named_agent = '', began, named_agent)) AS user_agent,
+    min((named_country = '', began, named_country)) AS country
+FROM
+(
+    SELECT
+        workspace,
+        session_id,
+        toDate(received) AS day,
+        toString(service_name) AS service,
+        if(ts > received + 300 OR toUnixTimestamp64Nano(ts) <= 0, toDateTime64(received, 9, 'UTC'), ts) AS began,
+        fromUnixTimestamp64Nano(toUnixTimestamp64Nano(ts) + greatest(duration_ns, 0), 'UTC') AS own_end,
+        if(own_end > received + 300 OR toUnixTimestamp64Nano(own_end) <= 0, toDateTime64(received, 9, 'UTC'), own_end) AS ended,
+        parent_span_id = toFixedString('', 8) AS is_root,
+        status_code = 2 OR position(events, '{"name":"exception"') > 0 AS is_error,
+        arrayExists(key -> startsWith(key, 'gen_ai.'), mapKeys(attributes)) AS is_genai,
+        JSONExtractString(resource, 'telemetry.sdk.language') = 'webjs' AS is_view,
+        multiIf(
+            NOT is_view, '',
+            attributes['url.path'] != '', attributes['url.path'],
+            attributes['url.full'] = '', '',
+            path(attributes['url.full']) = '', '/',
+            path(attributes['url.full'])) AS page,
+        multiIf(
+            attributes['user.id'] != '', attributes['user.id'],
+            attributes['enduser.id'] != '', attributes['enduser.id'],
+            attributes['user.email'] != '', attributes['user.email'],
+            JSONExtractString(extract(resource, '"key":"(?:user[.]id|enduser[.]id|user[.]email)","value":("(?:[^"\\\\]|\\\\.)*")'))) AS named_user,
+        lower(if(attributes['device.type'] != '', attributes['device.type'], JSONExtractString(extract(resource, '"key":"device[.]type","value":("(?:[^"\\\\]|\\\\.)*")')))) AS any_device,
+        if(any_device IN ('desktop', 'mobile', 'tablet', 'tv', 'console', 'wearable', 'iot', 'bot'), any_device, '') AS named_device,
+        if(attributes['user_agent.original'] != '', attributes['user_agent.original'], JSONExtractString(extract(resource, '"key":"user_agent[.]original","value":("(?:[^"\\\\]|\\\\.)*")'))) AS named_agent,
+        upper(if(attributes['geo.country.iso_code'] != '', attributes['geo.country.iso_code'], JSONExtractString(extract(resource, '"key":"geo[.]country[.]iso_code","value":("(?:[^"\\\\]|\\\\.)*")')))) AS any_country,
+        if(match(any_country, '^[A-Z][A-Z]$'), any_country, '') AS named_country
+    FROM spans_local
+    WHERE session_id != ''
+)
+GROUP BY workspace, session_id, day;
+
+CREATE MATERIALIZED VIEW IF NOT EXISTS session_activity_from_logs ON CLUSTER `main` TO session_activity_local AS
+SELECT
+    workspace,
+    session_id,
+    day,
+    min(at) AS first_seen,
+    max(at) AS last_seen,
+    toUInt64(0) AS spans,
+    toUInt64(0) AS root_spans,
+    count() AS logs,
+    countIf(is_error) AS errors,
+    toUInt8(0) AS genai,
+    groupUniqArrayIf(1000)(sipHash64(page), page != '') AS pages,
+    groupUniqArrayIf(1000)(named_user, named_user != '') AS users,
+    groupUniqArray(1000)(service) AS services,
+    max((named_user != '', at, named_user)) AS user,
+    min((named_device = '', at, named_device)) AS device_type,
+    min((named_agent = '', at, named_agent)) AS user_agent,
+    min((named_country = '', at, named_country)) AS country
+FROM
+(
+    SELECT
+        workspace,
+        session_id,
+        toDate(received) AS day,
+        toString(service_name) AS service,
+        if(ts > received + 300 OR toUnixTimestamp64Nano(ts) <= 0, toDateTime64(received, 9, 'UTC'), ts) AS at,
+        severity_number >= 17 OR arrayExists(key -> startsWith(key, 'exception.'), mapKeys(attributes)) AS is_error,
+        event_name IN ('page_view', 'browser.page_view') OR JSONExtractString(resource, 'telemetry.sdk.language') = 'webjs' AS is_view,
+        multiIf(
+            NOT is_view, '',
+            attributes['url.path'] != '', attributes['url.path'],
+            attributes['url.full'] = '', '',
+            path(attributes['url.full']) = '', '/',
+            path(attributes['url.full'])) AS page,
+        multiIf(
+            attributes['user.id'] != '', attributes['user.id'],
+            attributes['enduser.id'] != '', attributes['enduser.id'],
+            attributes['user.email'] != '', attributes['user.email'],
+            JSONExtractString(extract(resource, '"key":"(?:user[.]id|enduser[.]id|user[.]email)","value":("(?:[^"\\\\]|\\\\.)*")'))) AS named_user,
+        lower(if(attributes['device.type'] != '', attributes['device.type'], JSONExtractString(extract(resource, '"key":"device[.]type","value":("(?:[^"\\\\]|\\\\.)*")')))) AS any_device,
+        if(any_device IN ('desktop', 'mobile', 'tablet', 'tv', 'console', 'wearable', 'iot', 'bot'), any_device, '') AS named_device,
+        if(attributes['user_agent.original'] != '', attributes['user_agent.original'], JSONExtractString(extract(resource, '"key":"user_agent[.]original","value":("(?:[^"\\\\]|\\\\.)*")'))) AS named_agent,
+        upper(if(attributes['geo.country.iso_code'] != '', attributes['geo.country.iso_code'], JSONExtractString(extract(resource, '"key":"geo[.]country[.]iso_code","value":("(?:[^"\\\\]|\\\\.)*")')))) AS any_country,
+        if(match(any_country, '^[A-Z][A-Z]$'), any_country, '') AS named_country
+    FROM logs_local
+    WHERE session_id != ''
+)
+GROUP BY workspace, session_id, day;

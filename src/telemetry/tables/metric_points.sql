@@ -50,11 +50,13 @@ CREATE TABLE {table}
     `scope`               LowCardinality(String),
     `resource_meta`       LowCardinality(String),
     `scope_meta`          LowCardinality(String),
-    `attributes`          Map(LowCardinality(String), String) CODEC(ZSTD),
+    `attributes`          Map(LowCardinality(String), String) CODEC(ZSTD(3)),
     `attribute_types`     LowCardinality(String),
     -- one number for one time series, whatever order its labels came in
     `series`              UInt64 MATERIALIZED cityHash64(resource, scope, metric_name, mapSort(attributes)) CODEC(ZSTD)
 )
 ENGINE = {engine}
 PARTITION BY toDate(received)
-ORDER BY (workspace, metric_name, service_name, ts)
+ORDER BY (workspace, metric_name, service_name, series, ts)
+-- an answered insert survives a power cut; what an insert brings stays one file, which is half its cost
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_bytes_for_wide_part = 134217728

@@ -33,7 +33,7 @@ CREATE TABLE {table}
     -- what the API does not show of both: schema URLs, value types, entity references (JSON)
     `resource_meta`       LowCardinality(String),
     `scope_meta`          LowCardinality(String),
-    `attributes`          Map(LowCardinality(String), String) CODEC(ZSTD),
+    `attributes`          Map(LowCardinality(String), String) CODEC(ZSTD(3)),
     -- a letter an attribute (s b i d y m n, capitals for arrays of one type, a for mixed ones);
     -- empty where all are strings
     `attribute_types`     LowCardinality(String),
@@ -45,6 +45,18 @@ CREATE TABLE {table}
     `links`               String CODEC(ZSTD),
     `link_types`          LowCardinality(String),
     `dropped_links`       UInt32 CODEC(ZSTD),
+    -- what a call that leaves the service is made to, as far as the caller can say; empty for all other spans
+    `peer`                LowCardinality(String) MATERIALIZED if(
+        kind IN (3, 4),
+        arrayFirst(
+            candidate -> candidate != '',
+            [
+                attributes['peer.service'], attributes['db.system.name'], attributes['db.system'],
+                attributes['messaging.system'], attributes['server.address'], attributes['net.peer.name']
+            ]
+        ),
+        ''
+    ) CODEC(ZSTD),
     -- docs/adr/0004 has what each of these costs and saves, and which condition makes use of it
     INDEX trace_id_bloom trace_id TYPE bloom_filter(0.001) GRANULARITY 1,
     INDEX session_id_bloom session_id TYPE bloom_filter(0.01) GRANULARITY 1,
@@ -53,3 +65,5 @@ CREATE TABLE {table}
 ENGINE = {engine}
 PARTITION BY toDate(received)
 ORDER BY (workspace, ts, seq)
+-- an answered insert survives a power cut; what an insert brings stays one file, which is half its cost
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_bytes_for_wide_part = 134217728
