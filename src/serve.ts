@@ -11,6 +11,7 @@ import type { Target } from "./ingest/otlp/signal.ts";
 import { registerHealth } from "./observability/health/routes.ts";
 import { ingestionOrigins } from "./observability/http/access.ts";
 import { createApi } from "./observability/http/server.ts";
+import { patternRoutes } from "./observability/logs/patterns/routes.ts";
 import { logRoutes } from "./observability/logs/routes.ts";
 import { serviceRoutes } from "./observability/services/routes.ts";
 import { traceRoutes } from "./observability/traces/routes.ts";
@@ -63,6 +64,7 @@ export async function serve(config: Config, { log, version }: { log: Log; versio
     registerOtlpHttp(api, { receiver, corsOrigins, limits, identify });
     traceRoutes(api, telemetry);
     logRoutes(api, telemetry);
+    patternRoutes(api, telemetry);
     serviceRoutes(api, telemetry);
     opened.push(() => api.close());
     const url = await listenOn(api, config.listen);

@@ -12,6 +12,7 @@ export interface StateSchema {
   schema_migrations: SchemaMigrationsTable;
   jobs: JobsTable;
   schedules: SchedulesTable;
+  deployments: DeploymentsTable;
 }
 
 /** A value that is never changed once it is inserted. */
@@ -52,4 +53,30 @@ interface SchedulesTable {
   every_ms: number;
   /** The next time that a job is due. */
   next_at: number;
+}
+
+export type DeploymentStatus = "pending" | "in_progress" | "success" | "failed" | "rolled_back" | "cancelled";
+
+export interface DeploymentsTable {
+  id: Fixed<string>;
+  workspace: Fixed<string>;
+  service_name: Fixed<string>;
+  service_version: Fixed<string>;
+  environment: Fixed<string>;
+  status: DeploymentStatus;
+  strategy: Fixed<string>;
+  start_time: Fixed<number>;
+  /** When it came to the final status that it has. */
+  end_time: number | null;
+  deployed_by: Fixed<string | null>;
+  git_commit: Fixed<string | null>;
+  git_branch: Fixed<string | null>;
+  previous_version: Fixed<string | null>;
+  rollback_target: string | null;
+  replica_count: number | null;
+  /** As somebody reported it, which counts more than what telemetry shows. */
+  healthy_replicas: number | null;
+  /** Instances of the new version that telemetry showed last; null until it shows any. */
+  seen_replicas: number | null;
+  error_message: string | null;
 }

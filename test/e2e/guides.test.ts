@@ -1,13 +1,13 @@
 // Every curl line of the README and the guides, run against Vigil with the example shop's telemetry in it. Each must
 // be answered with success, and where an answer is shown, the real one must have every member that is shown.
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { readCurl } from "./curl.ts";
+import { fillFromShop } from "./shop-data.ts";
+import type { ShopData } from "./shop-data.ts";
 import { startVigil } from "./start-vigil.ts";
 import type { RunningVigil } from "./start-vigil.ts";
 
@@ -16,32 +16,11 @@ const pages = ["README.md", ...globSync("docs/guide/*.md", { cwd: root })];
 
 let vigil: RunningVigil;
 /** Ids that are really there, to stand in for those of the page. */
-const real: Record<"trace" | "session", string> = { trace: "", session: "" };
+let real: ShopData;
 
 before(async () => {
   vigil = await startVigil();
-  const shop = [
-    "examples/shop/main.ts",
-    "--vigil",
-    vigil.url,
-    "--rate",
-    "5",
-    "--seconds",
-    "6",
-    "--fault",
-    "bad-deployment",
-  ];
-  const child = spawn(process.execPath, shop, { cwd: root, stdio: "ignore" });
-  const [code] = (await once(child, "exit")) as [number];
-  assert.equal(code, 0);
-  const logs = (await (await fetch(`${vigil.url}/api/v1/logs?severityMin=17&limit=1`)).json()) as {
-    items: { trace_id: string }[];
-  };
-  real.trace = logs.items[0]!.trace_id;
-  const spans = (await (await fetch(`${vigil.url}/v1/traces/${real.trace}/spans`)).json()) as {
-    items: { attributes: { key: string; value: string }[] }[];
-  };
-  real.session = spans.items.flatMap((span) => span.attributes).find(({ key }) => key === "session.id")!.value;
+  real = await fillFromShop(vigil.url);
 });
 after(() => vigil.stop());
 
@@ -80,8 +59,8 @@ for (const page of pages) {
       test(line, async () => {
         const here = line
           .replace("http://127.0.0.1:4318", vigil.url)
-          .replaceAll(/(?<=[/=])[0-9a-f]{32}\b/g, real.trace)
-          .replaceAll(/session-\d+-\d+/g, real.session);
+          .replaceAll(/(?<=[/=])[0-9a-f]{32}\b/g, real.traceId)
+          .replaceAll(/session-\d+-\d+/g, real.sessionId);
         const { url, init } = readCurl(here);
         const answer = await fetch(url, init);
         const text = await answer.text();

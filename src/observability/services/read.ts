@@ -24,14 +24,17 @@ interface Row {
   readonly seen: string;
 }
 
-/**
- * Up to `limit + 1` services past the page's cursor, in the page's direction. `namespaceName` "" selects those without
- * a namespace. `now` is in Unix milliseconds.
- */
+/** Which services to list; `namespaceName` "" selects those without a namespace. */
+export interface ServiceFilter {
+  readonly namespaceName?: string;
+  readonly name?: string;
+}
+
+/** Up to `limit + 1` services past the page's cursor, in the page's direction. `now` is in Unix milliseconds. */
 export async function readServices(
   reader: TelemetryReader,
   workspace: string,
-  namespaceName: string | undefined,
+  filter: ServiceFilter,
   page: PageRequest,
   now: number,
   signal?: AbortSignal,
@@ -43,9 +46,13 @@ export async function readServices(
     day_ago: now - 24 * 3_600_000,
   };
   const where = ["workspace = {workspace:String}"];
-  if (namespaceName !== undefined) {
+  if (filter.namespaceName !== undefined) {
     where.push("service_namespace = {namespace:String}");
-    params["namespace"] = namespaceName;
+    params["namespace"] = filter.namespaceName;
+  }
+  if (filter.name !== undefined) {
+    where.push("service_name = {name:String}");
+    params["name"] = filter.name;
   }
   if (page.keys) {
     where.push(`(service_namespace, service_name) ${sign} ({past_namespace:String}, {past_name:String})`);

@@ -1,5 +1,6 @@
 import { printedRows } from "../http/paging.ts";
 import type { JsonRow, PageRequest } from "../http/paging.ts";
+import { spanJson } from "../http/span-json.ts";
 import type { ParamValue, TelemetryReader } from "../../telemetry/contract.ts";
 
 /** Whether the store has any span of the trace. */
@@ -43,26 +44,3 @@ FORMAT TSVRaw`;
 }
 
 const ofTrace = "workspace = {workspace:String} AND trace_id = toFixedString(unhex({trace_id:String}), 16)";
-
-/** A span as the API shows it; what a span does not have is left out. */
-const spanJson = `concat(
-  '{"span_id":"', lower(hex(span_id)),
-  '","trace_id":"', lower(hex(trace_id)), '"',
-  if(parent_span_id = toFixedString('', 8), '', concat(',"parent_span_id":"', lower(hex(parent_span_id)), '"')),
-  ',"name":', toJSONString(name),
-  ',"kind":', toString(kind),
-  ',"start_time_unix_nano":', toString(toUnixTimestamp64Nano(ts)),
-  ',"end_time_unix_nano":', toString(toUnixTimestamp64Nano(ts) + duration_ns),
-  ',"status":{"code":', toString(status_code),
-  if(status_message = '', '', concat(',"message":', toJSONString(status_message))),
-  '}', if(trace_state = '', '', concat(',"trace_state":', toJSONString(trace_state))),
-  ',"resource":', if(resource = '', '{}', resource),
-  ',"attributes":', toJSONString(CAST(attributes, 'Array(Tuple(key String, value String))')),
-  ',"dropped_attributes_count":', toString(dropped_attributes),
-  ',"events":', if(events = '', '[]', events),
-  ',"dropped_events_count":', toString(dropped_events),
-  ',"links":', if(links = '', '[]', links),
-  ',"dropped_links_count":', toString(dropped_links),
-  ',"flags":', toString(flags),
-  ',"instrumentation_scope":', if(scope = '', '{}', scope),
-  '}')`;

@@ -4,11 +4,36 @@ import { defineRoute } from "../http/define-route.ts";
 import { hexKey, int64Key, makeJsonPage, uint64Key } from "../http/paging.ts";
 import { NotFoundProblem } from "../http/problem.ts";
 import { pageOf, pageParameters, traceId } from "../http/schemas.ts";
+import { readTrace } from "./detail.ts";
+import { exampleSpan, exampleTraceDetail } from "./examples.ts";
+import { traceListRoutes } from "./list-routes.ts";
 import { readSpans, traceExists } from "./read.ts";
 import { Span } from "./span-schema.ts";
+import { TraceDetail } from "./trace-schema.ts";
 
-/** Adds `GET /api/v1/traces/{traceId}/spans`, which answers under `/v1` too. */
+/**
+ * Adds `GET /api/v1/traces`, `POST /api/v1/traces/search`, `GET /api/v1/traces/{traceId}` and its `/spans`, which answer
+ * under `/v1` too.
+ */
 export function traceRoutes(app: FastifyInstance, reader: TelemetryReader): void {
+  traceListRoutes(app, reader);
+
+  defineRoute(app, {
+    method: "GET",
+    path: "/traces/:traceId",
+    tag: "Traces",
+    summary: "Read a trace without its spans",
+    params: { traceId: traceId() },
+    response: TraceDetail,
+    errors: [404],
+    example: exampleTraceDetail,
+    async handler({ params, access, signal }) {
+      const trace = await readTrace(reader, access.workspace, params.traceId, signal);
+      if (!trace) throw new NotFoundProblem("trace", params.traceId);
+      return trace;
+    },
+  });
+
   defineRoute(app, {
     method: "GET",
     path: "/traces/:traceId/spans",
@@ -31,23 +56,3 @@ export function traceRoutes(app: FastifyInstance, reader: TelemetryReader): void
     },
   });
 }
-
-const exampleSpan = {
-  span_id: "eee19b7ec3c1b174",
-  trace_id: "5b8efff798038103d269b633813fc60c",
-  parent_span_id: "b7ad6b7169203331",
-  name: "POST /cart/checkout",
-  kind: 2,
-  start_time_unix_nano: 1_763_632_800_000_000_000n,
-  end_time_unix_nano: 1_763_632_803_000_412_000n,
-  status: { code: 2, message: "payment provider timed out" },
-  resource: { "service.name": "checkout", "service.version": "2.4.1", attributes: [], dropped_attributes_count: 0 },
-  attributes: [{ key: "http.route", value: "/cart/checkout" }],
-  dropped_attributes_count: 0,
-  events: [],
-  dropped_events_count: 0,
-  links: [],
-  dropped_links_count: 0,
-  flags: 1,
-  instrumentation_scope: { name: "checkout.http", attributes: [], dropped_attributes_count: 0 },
-};

@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import { int64, KeyValue, traceId } from "../http/schemas.ts";
 import { InstrumentationScope, Resource } from "../http/telemetry-schemas.ts";
 
-const spanId = () => Type.String({ pattern: "^[a-f0-9]{16}$", description: "16 lowercase hexadecimal digits" });
+export const spanId = () => Type.String({ pattern: "^[a-f0-9]{16}$", description: "16 lowercase hexadecimal digits" });
 const dropped = (what: string) => Type.Integer({ minimum: 0, description: `How many ${what} the sender left out` });
 const traceState = Type.Optional(Type.String({ description: "W3C trace state" }));
 

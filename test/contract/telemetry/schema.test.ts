@@ -47,12 +47,16 @@ test("the engine takes every statement twice", async (t) => {
   assert.deepEqual(
     tables.map((table) => table.name),
     [
+      "log_stats",
+      "log_stats_from_logs",
       "logs",
       "metric_points",
       "service_activity",
       "service_activity_from_logs",
       "service_activity_from_metric_points",
       "service_activity_from_spans",
+      "span_stats",
+      "span_stats_from_spans",
       "spans",
     ],
   );
