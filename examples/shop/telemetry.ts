@@ -1,7 +1,7 @@
 import { createRequire } from "node:module";
 import { HttpInstrumentation } from "@opentelemetry/instrumentation-http";
 import { UndiciInstrumentation } from "@opentelemetry/instrumentation-undici";
-import { resourceFromAttributes } from "@opentelemetry/resources";
+import { defaultResource, resourceFromAttributes } from "@opentelemetry/resources";
 import { NodeSDK } from "@opentelemetry/sdk-node";
 
 /** Starts the real OpenTelemetry SDK; where to send to is in OTEL_EXPORTER_OTLP_ENDPOINT, as for any application. */
@@ -9,13 +9,15 @@ export function startTelemetry(attributes: Readonly<Record<string, string>>): No
   const sdk = new NodeSDK({
     // Host and process detectors would say much about this machine and nothing about the shop.
     autoDetectResources: false,
-    resource: resourceFromAttributes({
-      "service.namespace": "shop",
-      "service.instance.id": `${attributes["service.name"]}-${process.pid}`,
-      "deployment.environment.name": "production",
-      "process.pid": process.pid,
-      ...attributes,
-    }),
+    resource: defaultResource().merge(
+      resourceFromAttributes({
+        "service.namespace": "shop",
+        "service.instance.id": `${attributes["service.name"]}-${process.pid}`,
+        "deployment.environment.name": "production",
+        "process.pid": process.pid,
+        ...attributes,
+      }),
+    ),
     instrumentations: [new HttpInstrumentation(), new UndiciInstrumentation()],
   });
   sdk.start();

@@ -41,7 +41,7 @@ const emptyRow: StoredRow = {
   environment: "",
   resource: '{"attributes":[],"dropped_attributes_count":0}',
   resource_meta: "",
-  scope: '{"name":"","version":"","attributes":[],"dropped_attributes_count":0}',
+  scope: '{"name":"","attributes":[],"dropped_attributes_count":0}',
   scope_meta: "",
   metric_name: "m",
   description: "",

@@ -45,12 +45,12 @@ test("rows of several resources and scopes keep theirs, wherever a sender puts t
     row.service_name,
     row.service_version,
     (JSON.parse(row.scope as string) as { name: string; version: string }).name,
-    (JSON.parse(row.scope as string) as { name: string; version: string }).version,
+    (JSON.parse(row.scope as string) as { name: string; version?: string }).version,
   ]);
   assert.deepEqual(shown, [
-    ["1", "a", "", "x", ""],
-    ["2", "b", "", "x", ""],
-    ["3", "a", "", "y", ""],
+    ["1", "a", "", "x", undefined],
+    ["2", "b", "", "x", undefined],
+    ["3", "a", "", "y", undefined],
     ["late", "late", "7", "scope", "9"],
   ]);
 });

@@ -117,7 +117,8 @@ export function readScope(message: DataView, schemaUrl: DataView, block: Block):
   for (const { letter } of attributes) types.push(letter);
   const shown = {
     name,
-    version,
+    // A scope without a version has none, not an empty one.
+    ...(version !== "" && { version }),
     attributes: attributes.map(({ key, value }) => ({ key, value })),
     dropped_attributes_count: dropped,
   };
