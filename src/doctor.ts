@@ -48,9 +48,9 @@ function checks(config: Config): readonly (readonly [string, Check])[] {
     ["data directory", () => dataDirectory(config.dataDir)],
     ["disk", () => disk(config.dataDir)],
     ["memory", () => memory(clickhouse ? 0 : config["engine.memory"])],
-    ["API", () => port(listen, "--listen")],
-    ["OTLP/gRPC", () => (grpcListen ? port(grpcListen, "--grpc-listen") : "Off.")],
-    ["hooks", () => port(config["gateway.listen"], "--hooks-listen")],
+    ["API", () => listenable(listen, "--listen")],
+    ["OTLP/gRPC", () => (grpcListen ? listenable(grpcListen, "--grpc-listen") : "Off.")],
+    ["hooks", () => listenable(config["gateway.listen"], "--hooks-listen")],
     [
       "telemetry",
       () =>
@@ -97,7 +97,7 @@ function memory(engineBytes: number): string {
   return sentence;
 }
 
-function port({ host, port }: Address, flag: string): Promise<string> {
+function listenable({ host, port }: Address, flag: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const probe = createServer();
     probe.once("error", ({ code }: NodeJS.ErrnoException) =>

@@ -1,6 +1,6 @@
 // What it costs to take spans over OTLP/HTTP until they are stored, beside the engine alone.
 //
-//   node bench/ingest/run.ts [--seconds 20] [--connections 8]
+//   node bench/ingest/run.ts [--seconds 20] [--connections 32]
 //
 // CPU is that of the whole process tree, server and engine, merges included, until it is idle again; the sender's is
 // not counted. The baseline is the engine with the same tables, given the same rows ready-made in the format that it
@@ -23,7 +23,7 @@ import { startVigil } from "../../test/e2e/start-vigil.ts";
 import { exportRequest, spansPerRequest } from "../decode/payload.ts";
 
 const { values } = parseArgs({
-  options: { seconds: { type: "string", default: "20" }, connections: { type: "string", default: "8" } },
+  options: { seconds: { type: "string", default: "20" }, connections: { type: "string", default: "32" } },
 });
 const ticksPerSecond = 100;
 

@@ -59,8 +59,7 @@ async function fill(signal: Signal): Promise<void> {
   console.error(`making ${dataset.rows} ${signal} …`);
   for (const statement of [`DROP TABLE IF EXISTS ${signal}_staging`, `TRUNCATE TABLE ${signal}`])
     await sql.command(statement);
-  const columns = shippedColumns(signal).map(([name, definition]) => `\`${name}\` ${definition}`);
-  await sql.command(createStaging(signal, columns.join(",\n")));
+  await sql.command(createStaging(signal, shippedColumns(signal)));
   for (let block = 0; block < dataset.blocks; block++) {
     await sql.command(fillStaging(signal, dataset, block));
     await sql.command(insertBlock(signal, signal, block));

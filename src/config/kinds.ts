@@ -8,7 +8,7 @@ export interface Kind<T> {
 }
 
 /** The value is not of its kind; the loader adds which option it was, where it came from, and what is allowed. */
-export class Misfit extends Error {}
+class Misfit extends Error {}
 
 export interface Address {
   readonly host: string;
