@@ -21,7 +21,9 @@ const field = (description: string) => Type.Optional(Type.String({ minLength: 1,
 
 const Aggregation = closed({
   function: Type.Enum([...logFunctions], { default: "count" }),
-  field: field("What to compute with, as group_by; needed by all functions but count, which then counts the records that have it"),
+  field: field(
+    "What to compute with, as group_by; needed by all functions but count, which then counts the records that have it",
+  ),
   group_by: field(`An attribute of the record or of its resource, or one of ${recordFields.join(", ")}`),
   top_n: Type.Optional(
     Type.Integer({

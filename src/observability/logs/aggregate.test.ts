@@ -25,8 +25,13 @@ const second = 1_000_000_000n;
 // A Wednesday; the records are of the eleven days around it, many of them in the same seconds.
 const noon = 1_763_553_600n * second;
 const widths: Record<TimeBucket, bigint> = {
-  ...{ "1s": second, "1m": 60n * second, "5m": 300n * second, "15m": 900n * second, "1h": 3600n * second },
-  ...{ "1d": 86_400n * second, "1w": 604_800n * second },
+  "1s": second,
+  "1m": 60n * second,
+  "5m": 300n * second,
+  "15m": 900n * second,
+  "1h": 3600n * second,
+  "1d": 86_400n * second,
+  "1w": 604_800n * second,
 };
 
 // Sums of these are exact in whatever order they are made.
@@ -37,8 +42,15 @@ const anyAttributes = fc.record(
   { requiredKeys: [], noNullPrototype: true },
 );
 const anyTime = fc
-  .tuple(fc.integer({ min: -5, max: 5 }), fc.integer({ min: -2, max: 2 }), fc.bigInt(-3n, 3n), fc.constantFrom(0n, 1n, second - 1n))
-  .map(([days, hours, seconds, nanos]) => noon + BigInt(days * 86_400 + hours * 3600) * second + seconds * second + nanos);
+  .tuple(
+    fc.integer({ min: -5, max: 5 }),
+    fc.integer({ min: -2, max: 2 }),
+    fc.bigInt(-3n, 3n),
+    fc.constantFrom(0n, 1n, second - 1n),
+  )
+  .map(
+    ([days, hours, seconds, nanos]) => noon + BigInt(days * 86_400 + hours * 3600) * second + seconds * second + nanos,
+  );
 const anyRecord: fc.Arbitrary<Stored> = fc.record({
   ts: anyTime,
   service_name: fc.constantFrom("cart", "shop", ""),
@@ -105,7 +117,11 @@ interface Asked {
 
 function recount(selected: readonly Stored[], asked: Asked): Answer {
   const value = (some: readonly Stored[]) =>
-    compute(asked.function, asked.field !== undefined, some.map((one) => (asked.field ? valueOf(one, asked.field) : "")));
+    compute(
+      asked.function,
+      asked.field !== undefined,
+      some.map((one) => (asked.field ? valueOf(one, asked.field) : "")),
+    );
   const groups = Map.groupBy(selected, (one) => (asked.group_by ? valueOf(one, asked.group_by) : null));
   const top = [...groups]
     .map(([key, some]) => ({ key, some, value: value(some) }))
@@ -122,7 +138,12 @@ function recount(selected: readonly Stored[], asked: Asked): Answer {
   const width = widths[time_bucket];
   const origin = time_bucket === "1w" ? 4n * widths["1d"] : 0n;
   const startOf = ({ ts }: Stored) => ((ts - origin) / width) * width + origin;
-  const buckets = [...Map.groupBy(top.flatMap(({ some }) => some), startOf)].toSorted((a, b) => Number(a[0] - b[0]));
+  const buckets = [
+    ...Map.groupBy(
+      top.flatMap(({ some }) => some),
+      startOf,
+    ),
+  ].toSorted((a, b) => Number(a[0] - b[0]));
   const results = buckets.flatMap(([start, inside]) =>
     top.flatMap(({ key, some }) => {
       const both = some.filter((one) => inside.includes(one));
@@ -161,7 +182,9 @@ test("the engine computes what a recount does", async () => {
   await fc.assert(
     fc.asyncProperty(anyAsked, fc.option(anyTime), fc.constantFrom(undefined, 9), async (one, from, severity_min) => {
       const selected = records.filter(
-        (record) => (from === null || record.ts >= from) && (severity_min === undefined || record.severity_number >= severity_min),
+        (record) =>
+          (from === null || record.ts >= from) &&
+          (severity_min === undefined || record.severity_number >= severity_min),
       );
       asked.add(one.function).add(one.time_bucket ?? "");
       const query = { severity_min, ...(from !== null && { time_start: rfc3339(from) }) };
@@ -233,13 +256,16 @@ test("keys are cut, and odd times have buckets too", async () => {
 test("what is wrong with a body is said at once", async () => {
   const refused = (body: object) => api.refusal("/logs/aggregate", body);
   assert.deepEqual(await refused({}), ["aggregation required"]);
-  assert.deepEqual(await refused({ query: "text", aggregation: { function: "p42", time_bucket: "2h", top_n: 0, by: "a" } }), [
-    "query type",
-    "aggregation.by unknown_field",
-    "aggregation.function enum",
-    "aggregation.top_n minimum",
-    "aggregation.time_bucket enum",
-  ]);
+  assert.deepEqual(
+    await refused({ query: "text", aggregation: { function: "p42", time_bucket: "2h", top_n: 0, by: "a" } }),
+    [
+      "query type",
+      "aggregation.by unknown_field",
+      "aggregation.function enum",
+      "aggregation.top_n minimum",
+      "aggregation.time_bucket enum",
+    ],
+  );
   const query = {
     query: '"open',
     time_start: "2025-01-02T00:00:00Z",
@@ -255,12 +281,18 @@ test("what is wrong with a body is said at once", async () => {
 });
 
 test("more results than are answered are refused beforehand", async () => {
-  const hours = (count: number) => ({ time_start: "2025-11-19T00:00:00Z", time_end: rfc3339(noon + BigInt(count - 12) * 3600n * second) });
+  const hours = (count: number) => ({
+    time_start: "2025-11-19T00:00:00Z",
+    time_end: rfc3339(noon + BigInt(count - 12) * 3600n * second),
+  });
   const refused = (body: object) => api.refusal("/logs/aggregate", body);
   const tooMany = ["aggregation.time_bucket maximum"];
   assert.deepEqual(await refused({ query: hours(6), aggregation: { time_bucket: "1s" } }), tooMany);
   assert.deepEqual(await refused({ aggregation: { time_bucket: "1s" } }), tooMany);
-  assert.deepEqual(await refused({ query: hours(24), aggregation: { time_bucket: "1m", group_by: "team", top_n: 14 } }), tooMany);
+  assert.deepEqual(
+    await refused({ query: hours(24), aggregation: { time_bucket: "1m", group_by: "team", top_n: 14 } }),
+    tooMany,
+  );
   await aggregate(hours(5), { time_bucket: "1s" });
   await aggregate(hours(24), { time_bucket: "1m", group_by: "team", top_n: 13 });
 });

@@ -1,4 +1,4 @@
-import type { TelemetryReader } from "../../telemetry/contract.ts";
+import type { Query, TelemetryReader } from "../../telemetry/contract.ts";
 import { asNumber } from "./attribute-filter-sql.ts";
 import { createBinder } from "./binder.ts";
 import { logCondition } from "./filter.ts";
@@ -53,7 +53,10 @@ export interface AggregateResult {
 export function countBuckets(bucket: TimeBucket, start: bigint, end: bigint): number {
   if (start >= end) return 0;
   const index = (nanos: bigint) => {
-    const [width, at] = [BigInt(bucketSeconds[bucket]) * 1_000_000_000n, nanos - BigInt(originOf(bucket)) * 1_000_000_000n];
+    const [width, at] = [
+      BigInt(bucketSeconds[bucket]) * 1_000_000_000n,
+      nanos - BigInt(originOf(bucket)) * 1_000_000_000n,
+    ];
     return at / width - (at % width < 0n ? 1n : 0n);
   };
   return Number(index(end - 1n) - index(start)) + 1;
@@ -64,12 +67,10 @@ const maxKeyLength = 1_000;
 /** Past this much memory the groups go to the engine's disk. */
 const spillBytes = 256 * 1024 * 1024;
 
-interface Row {
+interface Group {
   readonly key: string | null;
   readonly value: number | null;
   readonly records: number;
-  readonly total: number;
-  readonly bucket?: number;
 }
 
 /**
@@ -83,56 +84,90 @@ export async function readAggregate(
   aggregation: Aggregation,
   signal?: AbortSignal,
 ): Promise<{ results: AggregateResult[]; total_count: number }> {
-  const { timeBucket } = aggregation;
-  const rows = await reader.rows<Row>({ ...aggregateQuery(filter, aggregation), signal });
-  const results = rows.map(({ key, value, records, bucket }) => ({
-    key,
-    value,
-    count: records,
-    ...(timeBucket && { timestamp: bucketStart(timeBucket, bucket ?? 0) }),
-  }));
-  const isGrouped = aggregation.groupBy !== undefined;
-  const total_count = isGrouped ? (rows[0]?.total ?? 0) : rows.reduce((sum, row) => sum + row.records, 0);
-  return { results, total_count };
+  const { groupBy, timeBucket } = aggregation;
+  const source = sourceOf(filter, aggregation);
+  const read: Read = (sql, params = {}) => {
+    const settings = `SETTINGS max_bytes_before_external_group_by = ${spillBytes}`;
+    return reader.rows({ sql: `${sql}\n${settings}`, params: { ...source.params, ...params }, signal });
+  };
+  if (timeBucket === undefined) {
+    const groups = await readGroups(read, source, groupBy === undefined ? 1 : aggregation.topN);
+    return { results: groups.map((group) => resultOf(group)), total_count: groups[0]?.total ?? 0 };
+  }
+  if (groupBy === undefined) {
+    const buckets = (await readBuckets(read, source)).toSorted((a, b) => a.bucket - b.bucket);
+    const total_count = buckets.reduce((sum, { records }) => sum + records, 0);
+    return { results: buckets.map((one) => resultOf(one, bucketStart(timeBucket, one.bucket))), total_count };
+  }
+  const groups = await readGroups(read, source, aggregation.topN);
+  const ranks = new Map(groups.map(({ key }, rank) => [key, rank]));
+  const isCut = groups.length < (groups[0]?.groups ?? 0);
+  const buckets = await readBuckets(read, source, isCut ? groups.map(({ hash }) => BigInt(hash)) : undefined);
+  const results = buckets
+    .filter(({ key }) => ranks.has(key))
+    .toSorted((a, b) => a.bucket - b.bucket || ranks.get(a.key)! - ranks.get(b.key)!)
+    .map((one) => resultOf(one, bucketStart(timeBucket, one.bucket)));
+  return { results, total_count: groups[0]?.total ?? 0 };
 }
 
-function aggregateQuery(filter: LogFilter, aggregation: Aggregation) {
-  const { groupBy, timeBucket, field, topN } = aggregation;
+type Read = <T>(sql: string, params?: Query["params"]) => Promise<T[]>;
+
+/** The groups with the greatest values, and of all groups how many there are and how many records they have. */
+function readGroups(read: Read, { sql, key, value }: Source, limit: number) {
+  return read<Group & { total: number; groups: number; hash: string }>(
+    `
+SELECT key, value, records, toString(hash) AS hash, sum(records) OVER () AS total, count() OVER () AS groups
+FROM (
+  SELECT ${key} AS key, ${groupHash} AS hash, ${value} AS value, count() AS records FROM (${sql})
+  ${key === "key" ? "GROUP BY key" : "HAVING records > 0"}
+)
+ORDER BY value DESC NULLS LAST, isNull(key), key LIMIT {groups:UInt32}`,
+    { groups: limit },
+  );
+}
+
+/** Groups by bucket, in no order: all of them, or those of some hashes. */
+function readBuckets(read: Read, { sql, key, value }: Source, hashes?: readonly bigint[]) {
+  return read<Group & { bucket: number }>(
+    `
+SELECT bucket, ${key} AS key, ${value} AS value, count() AS records FROM (${sql})
+${hashes ? `WHERE ${groupHash} IN {hashes:Array(UInt64)}` : ""} GROUP BY bucket${key === "key" ? ", key" : ""}`,
+    hashes && { hashes },
+  );
+}
+
+/** Tells groups apart in a list of bounded size, where their keys may be long; two that share one are told by their keys. */
+const groupHash = "ifNull(cityHash64(key), 0)";
+
+function resultOf({ key, value, records }: Group, timestamp?: string): AggregateResult {
+  return { key, value, count: records, ...(timestamp !== undefined && { timestamp }) };
+}
+
+interface Source {
+  /** A query of the selected records with `key`, `text`, `number` and `bucket`, as far as they are asked for. */
+  readonly sql: string;
+  /** The column of the group; `NULL` where nothing is grouped by. */
+  readonly key: "key" | "NULL";
+  /** What is computed over `text` and `number`. */
+  readonly value: string;
+  readonly params: NonNullable<Query["params"]>;
+}
+
+function sourceOf(filter: LogFilter, { groupBy, timeBucket, field, function: name }: Aggregation): Source {
   const condition = logCondition(filter);
   const { bind, params } = createBinder("aggregate");
-  const value = aggregation.function === "count" && field !== undefined ? "count(text)" : functions[aggregation.function];
   const columns = [
-    ...(groupBy === undefined ? [] : [`${shortened(recordValue(groupBy, bind))} AS group_text`]),
+    ...(groupBy === undefined ? [] : [`${shortened(recordValue(groupBy, bind))} AS key`]),
     ...(field === undefined ? [] : [`${recordValue(field, bind)} AS text`, `${asNumber("text")} AS number`]),
     ...(timeBucket === undefined ? [] : [`${bucketIndex(timeBucket)} AS bucket`]),
   ];
-  // `1`: a query of no column at all is none.
-  const selected = `SELECT ${columns.join(", ") || "1"} FROM logs WHERE ${condition.sql}`;
-  const sql = `${grouped()}\nSETTINGS max_bytes_before_external_group_by = ${spillBytes}`;
-  return { sql, params: { ...condition.params, ...params } };
-
-  function grouped(): string {
-    if (groupBy === undefined) {
-      const byBucket = timeBucket === undefined ? "HAVING records > 0" : "GROUP BY bucket ORDER BY bucket";
-      return `SELECT NULL AS key, ${value} AS value, count() AS records, 0 AS total${timeBucket ? ", bucket" : ""}
-FROM (${selected}) ${byBucket}`;
-    }
-    // Null is a group like any other, but equals nothing: what is compared is whether it is there, and its text.
-    const keys = "isNotNull(group_text) AS present, ifNull(group_text, '') AS name";
-    const top = `
-SELECT present, name, value, records, sum(records) OVER () AS total,
-  row_number() OVER (ORDER BY value DESC NULLS LAST, present DESC, name) AS rank
-FROM (SELECT ${keys}, ${value} AS value, count() AS records FROM (${selected}) GROUP BY present, name)
-ORDER BY rank LIMIT ${bind(topN, "UInt32")}`;
-    if (timeBucket === undefined) {
-      return `SELECT if(present, name, NULL) AS key, value, records, total FROM (${top}) ORDER BY rank`;
-    }
-    return `
-SELECT if(present, name, NULL) AS key, ${value} AS value, count() AS records, any(total) AS total, bucket
-FROM (SELECT *, ${keys} FROM (${selected})) AS every
-INNER JOIN (SELECT present, name, total, rank FROM (${top})) AS top USING (present, name)
-GROUP BY bucket, present, name ORDER BY bucket, any(rank)`;
-  }
+  return {
+    // `1`: a query of no column is none.
+    sql: `SELECT ${columns.join(", ") || "1"} FROM logs WHERE ${condition.sql}`,
+    key: groupBy === undefined ? "NULL" : "key",
+    value: name === "count" && field !== undefined ? "count(text)" : functions[name],
+    params: { ...condition.params, ...params },
+  };
 }
 
 function shortened(text: string): string {

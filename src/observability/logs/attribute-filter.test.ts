@@ -3,11 +3,22 @@ import { test } from "node:test";
 import { filterOperators, readAttributeFilters } from "./attribute-filter.ts";
 
 function wrong(...items: unknown[]): string[] {
-  return readAttributeFilters(items).violations.map(({ field, code }) => `${field.replace("attribute_filters", "")} ${code}`);
+  return readAttributeFilters(items).violations.map(
+    ({ field, code }) => `${field.replace("attribute_filters", "")} ${code}`,
+  );
 }
 
 test("filters that are as their operators want them are taken as they are", () => {
-  const values = { eq: "a", neq: 1, contains: "", starts_with: "a", ends_with: "b", regex: "^a.(?i:b)$", gt: 1, gte: -0.5 };
+  const values = {
+    eq: "a",
+    neq: 1,
+    contains: "",
+    starts_with: "a",
+    ends_with: "b",
+    regex: "^a.(?i:b)$",
+    gt: 1,
+    gte: -0.5,
+  };
   const more = { lt: 1e300, lte: 0, in: ["a", 1, true], not_in: [""], exists: undefined, not_exists: undefined };
   const items = Object.entries({ ...values, ...more }).map(([operator, value]) => ({
     key: "k",
@@ -77,7 +88,10 @@ test("an integer that JSON cannot carry is refused where all its digits count", 
     wrong({ key: "k", operator: "eq", value: large }, { key: "k", operator: "in", value: ["a", -large] }),
     ["[0].value format", "[1].value[1] format"],
   );
-  assert.deepEqual(wrong({ key: "k", operator: "gt", value: large }, { key: "k", operator: "eq", value: "9007199254740993" }), []);
+  assert.deepEqual(
+    wrong({ key: "k", operator: "gt", value: large }, { key: "k", operator: "eq", value: "9007199254740993" }),
+    [],
+  );
 });
 
 test("all filters together are bounded", () => {

@@ -8,7 +8,7 @@ import { closed } from "../http/schemas.ts";
 import { describeErrors } from "../http/violations.ts";
 
 /** Most filters of one search: each is a pass over the rows that the others left. */
-export const maxAttributeFilters = 20;
+const maxAttributeFilters = 20;
 const maxPatternLength = 1_000;
 /** Of all filters together, as JSON: their texts are sent to the store several times over, in statements of bounded size. */
 const maxTotalLength = 10_000;
@@ -70,13 +70,17 @@ export const AttributeFilters = Type.Array(
 );
 
 /** The filters among `items` that are valid, and everything that is wrong with the others. */
-export function readAttributeFilters(items: readonly unknown[]): { filters: AttributeFilter[]; violations: Violation[] } {
+export function readAttributeFilters(items: readonly unknown[]): {
+  filters: AttributeFilter[];
+  violations: Violation[];
+} {
   const filters: AttributeFilter[] = [];
   const violations: Violation[] = [];
   for (const [i, item] of items.entries()) {
     const { filter, found } = readFilter(item);
     if (filter) filters.push(filter);
-    for (const violation of found) violations.push({ ...violation, field: `attribute_filters[${i}]${violation.field}` });
+    for (const violation of found)
+      violations.push({ ...violation, field: `attribute_filters[${i}]${violation.field}` });
   }
   const length = JSON.stringify(items).length;
   if (length > maxTotalLength) {
@@ -104,8 +108,8 @@ function readFilter(item: unknown): { filter?: AttributeFilter; found: Violation
 
 const validators: Partial<Record<FilterOperator | "any", Validator>> = {};
 
-function isOperator(text: unknown): text is FilterOperator {
-  return typeof text === "string" && Object.hasOwn(schemas, text);
+function isOperator(operator: unknown): operator is FilterOperator {
+  return typeof operator === "string" && Object.hasOwn(schemas, operator);
 }
 
 /** A JSON number this large may not be the one that was written, where all digits have to be the same. */
@@ -115,7 +119,11 @@ function misreadNumbers(filter: AttributeFilter): Violation[] {
   return values.flatMap((value, i) => {
     if (!Number.isInteger(value) || Number.isSafeInteger(value)) return [];
     const field = Array.isArray(filter.value) ? `.value[${i}]` : ".value";
-    return { field, code: "format" as const, message: "An integer beyond 2^53 loses digits in JSON: write it as a string." };
+    return {
+      field,
+      code: "format" as const,
+      message: "An integer beyond 2^53 loses digits in JSON: write it as a string.",
+    };
   });
 }
 

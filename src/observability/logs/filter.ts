@@ -38,7 +38,10 @@ export function logCondition(filter: LogFilter): Condition {
   add("severity_number <= {severity_max:UInt8}", "severity_max", filter.severityMax);
   add("trace_id = toFixedString(unhex({trace_id:String}), 16)", "trace_id", filter.traceId);
   add("span_id = toFixedString(unhex({span_id:String}), 8)", "span_id", filter.spanId);
-  for (const { sql, params: bound } of [queryCondition(filter.query ?? []), attributeFilterCondition(filter.attributes ?? [])]) {
+  for (const { sql, params: bound } of [
+    queryCondition(filter.query ?? []),
+    attributeFilterCondition(filter.attributes ?? []),
+  ]) {
     if (sql === "1") continue;
     where.push(sql);
     Object.assign(params, bound);

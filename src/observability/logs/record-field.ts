@@ -2,7 +2,7 @@ import { attributeValue, resourceValue } from "./attribute-filter-sql.ts";
 import type { ValueSql } from "./attribute-filter-sql.ts";
 import type { Bind } from "./binder.ts";
 
-const text = (column: string): ValueSql => ({ exists: `${column} != ''`, text: `toString(${column})` });
+const text = (column: string): ValueSql => ({ exists: `${column} != ''`, text: column });
 const id = (column: string, bytes: number): ValueSql => ({
   exists: `${column} != toFixedString('', ${bytes})`,
   text: `lower(hex(${column}))`,

@@ -4,7 +4,7 @@ import { InstrumentationScope, Resource } from "../http/telemetry-schemas.ts";
 
 const dropped = Type.Integer({ minimum: 0, description: "How many attributes the sender left out" });
 
-export const LogBody = Type.Object(
+const LogBody = Type.Object(
   {
     string_value: optionalText("Text; of a number or a boolean its text"),
     kv_list_value: Type.Optional(Type.Array(KeyValue)),

@@ -31,7 +31,8 @@ export type SearchFields = Static<TObject<typeof searchFields>>;
 export const searchRules: readonly Rule[] = [
   timeRange("time_start", "time_end", "body"),
   validQuery("body"),
-  ({ body: { attribute_filters: items } }) => (Array.isArray(items) ? readAttributeFilters(items).violations : undefined),
+  ({ body: { attribute_filters: items } }) =>
+    Array.isArray(items) ? readAttributeFilters(items).violations : undefined,
 ];
 
 /** The text `query` of `part` must be in the query language. */

@@ -40,7 +40,9 @@ export function searchRoute(app: FastifyInstance, reader: TelemetryReader): void
     example: { items: [exampleRecord], has_more: false, next_cursor: null, prev_cursor: null },
     async handler({ body, page, access, signal }) {
       const filter = searchFilter(access.workspace, body);
-      const rows = await refusingPatterns("attribute_filters", () => readLogs(reader, filter, body.order_by, page, signal));
+      const rows = await refusingPatterns("attribute_filters", () =>
+        readLogs(reader, filter, body.order_by, page, signal),
+      );
       return makeJsonPage(page, rows);
     },
   });

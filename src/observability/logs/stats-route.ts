@@ -39,7 +39,8 @@ export function statsRoute(app: FastifyInstance, reader: TelemetryReader, now: (
     path: "/logs/stats",
     tag: "Logs",
     summary: "Count log records by severity and service",
-    description: "Counts are exact. Without times it is the last 24 hours; with `endTime` alone, the 24 hours before it.",
+    description:
+      "Counts are exact. Without times it is the last 24 hours; with `endTime` alone, the 24 hours before it.",
     query: {
       serviceName: Type.Optional(Type.String()),
       startTime: Type.Optional(timestamp("Inclusive")),

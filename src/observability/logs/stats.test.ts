@@ -98,7 +98,11 @@ test("statistics are those of a recount, to the nanosecond", async () => {
   let counted = 0;
   await fc.assert(
     fc.asyncProperty(anyWindow, fc.constantFrom(undefined, "cart", "", "none"), async ({ start, end }, serviceName) => {
-      const query = { startTime: rfc3339(start), endTime: rfc3339(end), ...(serviceName !== undefined && { serviceName }) };
+      const query = {
+        startTime: rfc3339(start),
+        endTime: rfc3339(end),
+        ...(serviceName !== undefined && { serviceName }),
+      };
       const expected = recount(records, start, end, serviceName);
       counted += expected.total_count > 0 ? 1 : 0;
       assert.deepEqual(await stats(query), expected);
@@ -131,13 +135,13 @@ test("built again the rollup is what it was", async () => {
         SELECT workspace, toString(day) AS day, minute, service_name, severity_text, sum(logs) AS logs FROM log_stats
         GROUP BY ALL ORDER BY ALL`,
     });
-  const before = await sums();
-  assert.ok(before.length > 300);
+  const summed = await sums();
+  assert.ok(summed.length > 300);
   await tables.command("TRUNCATE TABLE log_stats");
   assert.equal((await stats({})).total_count, 0);
   const days = await rebuildRollups({ sql: tables, layout: { database: "vigil" }, hold: (work) => work() });
   assert.deepEqual(days, ["2025-11-17", "2025-11-18", "2025-11-19"]);
-  assert.deepEqual(await sums(), before);
+  assert.deepEqual(await sums(), summed);
   // And goes on from there.
   await rebuildRollups({ sql: tables, layout: { database: "vigil" }, hold: (work) => work() });
   await insert(records.slice(0, 50));

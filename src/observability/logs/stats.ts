@@ -47,7 +47,9 @@ function countQuery(workspace: string, serviceName: string | undefined, { start,
   if (serviceName !== undefined) params["service_name"] = serviceName;
   const parts: string[] = [];
 
-  const edges = hasWhole ? [[start, firstWhole * minute] as const, [lastWhole * minute, end] as const] : [[start, end] as const];
+  const edges = hasWhole
+    ? [[start, firstWhole * minute] as const, [lastWhole * minute, end] as const]
+    : [[start, end] as const];
   for (const [i, [from, to]] of edges.entries()) {
     if (from === to) continue;
     params[`from_${i}`] = from;

@@ -182,12 +182,6 @@ test("the limits of the configuration hold in the engine", async (t) => {
     }),
     [{ value: 4 }],
   );
-  assert.deepEqual(
-    await connection.rows({
-      sql: "SELECT name FROM system.merge_tree_settings WHERE name LIKE 'fsync%' AND value = '1' ORDER BY name",
-    }),
-    [{ name: "fsync_after_insert" }, { name: "fsync_part_directory" }],
-  );
   // The limit of all, not of one query, which is below it.
   await assert.rejects(
     connection.command("SELECT length(groupArray(number)) FROM numbers(1000000000) SETTINGS max_memory_usage = 0"),
