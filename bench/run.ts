@@ -11,7 +11,11 @@ const [name, ...args] = process.argv.slice(2);
 if (name === undefined) {
   for (const [known, file] of files) {
     // A benchmark's first comment line says what it measures.
-    console.log(`${known.padEnd(10)}${readFileSync(file, "utf8").split("\n", 1)[0]!.replace(/^\/\/ ?/, "")}`);
+    console.log(
+      `${known.padEnd(10)}${readFileSync(file, "utf8")
+        .split("\n", 1)[0]!
+        .replace(/^\/\/ ?/, "")}`,
+    );
   }
 } else if (files.has(name)) {
   const { status } = spawnSync(process.execPath, ["--expose-gc", files.get(name)!, ...args], { stdio: "inherit" });

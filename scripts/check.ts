@@ -1,16 +1,18 @@
 // `npm run check`: types, lint, format, unused code, imports. `--fix` formats and mends what can be mended.
 import { spawnSync } from "node:child_process";
-import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 
-const require = createRequire(import.meta.url);
 const fix = process.argv.includes("--fix");
 
 /** Runs the JavaScript behind a package's command with this same Node. */
 function runTool(name: string, args: readonly string[], bin = name): boolean {
-  const manifest = require.resolve(`${name}/package.json`);
-  const { bin: bins } = require(manifest) as { bin: string | Record<string, string> };
-  const script = join(dirname(manifest), typeof bins === "string" ? bins : bins[bin]!);
+  const folder = fileURLToPath(new URL(`../node_modules/${name}/`, import.meta.url));
+  const manifest = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as {
+    bin: string | Record<string, string>;
+  };
+  const script = join(folder, typeof manifest.bin === "string" ? manifest.bin : manifest.bin[bin]!);
   return spawnSync(process.execPath, [script, ...args], { stdio: "inherit" }).status === 0;
 }
 

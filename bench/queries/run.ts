@@ -55,7 +55,8 @@ await migrate(sql, layout, { lock: (work) => work(), log });
 /** Fills a table of the product, and with it what its views feed; leaves it merged as a quiet hour would. */
 async function fill(signal: Signal): Promise<void> {
   const [count] = await sql.rows<{ n: number }>({ sql: `SELECT toInt64(count()) AS n FROM ${signal}` });
-  if (count!.n === dataset.rows) return;
+  // The last trace of a day is cut off, so a few rows may be wanting.
+  if (count!.n > dataset.rows * 0.99) return;
   console.error(`making ${dataset.rows} ${signal} …`);
   for (const statement of [`DROP TABLE IF EXISTS ${signal}_staging`, `TRUNCATE TABLE ${signal}`])
     await sql.command(statement);

@@ -26,7 +26,7 @@ export type TableName = keyof typeof shardingKeys;
 export const tableNames = Object.keys(shardingKeys) as readonly TableName[];
 
 /** The tables that rows are inserted into; the rollups are built from them. */
-export const baseTables = ["spans", "logs", "metric_points"] as const satisfies readonly TableName[];
+const baseTables = ["spans", "logs", "metric_points"] as const satisfies readonly TableName[];
 export type BaseTable = (typeof baseTables)[number];
 
 /** What each rollup sums up; `<rollup>_from_<table>.sql` says how. Both are partitioned by the day of arrival. */

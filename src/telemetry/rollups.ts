@@ -33,7 +33,9 @@ export async function rebuildRollups({
     for (const statement of createTable(layout, rollup, draftOf(rollup))) await sql.command(statement);
   }
   const found = await readDays(sql, layout);
-  const days = [...new Set(found.filter(({ table }) => !Object.hasOwn(rollups, table)).map(({ day }) => day))].toSorted();
+  const days = [
+    ...new Set(found.filter(({ table }) => !Object.hasOwn(rollups, table)).map(({ day }) => day)),
+  ].toSorted();
   for (const day of days) {
     const build = async () => {
       for (const rollup of rollupNames) await rebuildDay(sql, layout, day, rollup);

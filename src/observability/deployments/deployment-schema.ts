@@ -11,36 +11,36 @@ const strategies = ["rolling", "blue_green", "canary", "recreate", "ab_test", "s
 const int32 = { minimum: 0, maximum: 2 ** 31 - 1 };
 
 /** Text that both state databases can hold. `minLength` is 0 where it is not given. */
-export function text(limits: { readonly minLength?: number; readonly maxLength: number }, description?: string) {
+export function textSchema(limits: { readonly minLength?: number; readonly maxLength: number }, description?: string) {
   const what = description ? `${description}; without NUL` : "Without NUL";
   return Type.String({ ...limits, pattern: "^[^\\u0000]*$", description: what });
 }
 
-export const environment = () => Type.Enum([...environments]);
-export const status = () => Type.Enum([...statuses]);
+export const environmentSchema = () => Type.Enum([...environments]);
+export const statusSchema = () => Type.Enum([...statuses]);
 
 /** The fields that whoever deploys gives. */
 export const requestFields = {
-  service_name: text({ minLength: 1, maxLength: 255 }, "As telemetry names it in service.name"),
+  service_name: textSchema({ minLength: 1, maxLength: 255 }, "As telemetry names it in service.name"),
   service_version: Type.String({
     maxLength: 255,
     pattern: semverPattern,
     description: "A semantic version, without a leading v",
   }),
-  environment: environment(),
+  environment: environmentSchema(),
   strategy: Type.Enum([...strategies]),
-  deployed_by: Type.Optional(text({ maxLength: 255 })),
-  git_commit: Type.Optional(text({ maxLength: 255 }, "Commit SHA")),
-  git_branch: Type.Optional(text({ maxLength: 255 })),
+  deployed_by: Type.Optional(textSchema({ maxLength: 255 })),
+  git_commit: Type.Optional(textSchema({ maxLength: 255 }, "Commit SHA")),
+  git_branch: Type.Optional(textSchema({ maxLength: 255 })),
 };
 
 /** The fields that can change afterwards. */
 export const changeFields = {
-  status: Type.Optional(status()),
+  status: Type.Optional(statusSchema()),
   replica_count: Type.Optional(Type.Integer(int32)),
   healthy_replicas: Type.Optional(Type.Integer(int32)),
-  error_message: Type.Optional(text({ maxLength: 10_000 }, "Why it failed")),
-  rollback_target: Type.Optional(text({ minLength: 1, maxLength: 255 }, "The version that it is rolled back to")),
+  error_message: Type.Optional(textSchema({ maxLength: 10_000 }, "Why it failed")),
+  rollback_target: Type.Optional(textSchema({ minLength: 1, maxLength: 255 }, "The version that it is rolled back to")),
 };
 
 export const Deployment = Type.Object(
@@ -48,8 +48,8 @@ export const Deployment = Type.Object(
     "deployment.id": Type.String(),
     "service.name": Type.String(),
     "service.version": Type.String({ description: "Semantic version" }),
-    environment: environment(),
-    status: status(),
+    environment: environmentSchema(),
+    status: statusSchema(),
     strategy: Type.Enum([...strategies]),
     start_time: timestamp("When it was recorded"),
     end_time: Type.Optional(timestamp("When it came to the final status that it has")),

@@ -4,7 +4,7 @@ import type { StateStore } from "../../state/store.ts";
 import { defineRoute } from "../http/define-route.ts";
 import { timeRange } from "../http/rules.ts";
 import { nullable, timestamp } from "../http/schemas.ts";
-import { environment, text } from "./deployment-schema.ts";
+import { environmentSchema, textSchema } from "./deployment-schema.ts";
 import { levels } from "./dora-level.ts";
 import { readDora } from "./dora.ts";
 
@@ -46,8 +46,8 @@ export function doraRoute(app: FastifyInstance, state: Pick<StateStore, "db">, n
       "here, so that it is the last part of DORA's lead time, and a lower bound of it. What there is nothing to measure of " +
       "is null. `performance_level` is that of the weakest figure, by the clusters of DORA's report of 2023.",
     query: {
-      serviceName: Type.Optional(text({ maxLength: 255 })),
-      environment: Type.Optional(environment()),
+      serviceName: Type.Optional(textSchema({ maxLength: 255 })),
+      environment: Type.Optional(environmentSchema()),
       startTime: Type.Optional(timestamp("Inclusive")),
       endTime: Type.Optional(timestamp("Exclusive")),
     },

@@ -13,10 +13,10 @@ import {
   changeFields,
   Deployment,
   deploymentRecord,
-  environment,
+  environmentSchema,
   requestFields,
-  status,
-  text,
+  statusSchema,
+  textSchema,
 } from "./deployment-schema.ts";
 import { doraRoute } from "./dora-route.ts";
 import { followTelemetry } from "./progress.ts";
@@ -80,9 +80,9 @@ export function deploymentRoutes(
     summary: "List deployments",
     description: "Ordered by start, the newest first. `startTime` and `endTime` filter `start_time`.",
     query: {
-      serviceName: Type.Optional(text({ maxLength: 255 })),
-      environment: Type.Optional(environment()),
-      status: Type.Optional(status()),
+      serviceName: Type.Optional(textSchema({ maxLength: 255 })),
+      environment: Type.Optional(environmentSchema()),
+      status: Type.Optional(statusSchema()),
       startTime: Type.Optional(timestamp("Inclusive")),
       endTime: Type.Optional(timestamp("Exclusive")),
       ...pageParameters(1000, 100),

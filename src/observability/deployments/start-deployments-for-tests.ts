@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import type { FastifyInstance, InjectOptions } from "fastify";
 import { createLog } from "../../core/log.ts";
+import type { Place, TestDriver } from "../../../test/contract/state/drivers.ts";
 import type { StateStore } from "../../state/store.ts";
 import type { TelemetryReader } from "../../telemetry/contract.ts";
 import { createApi } from "../http/server.ts";
@@ -11,34 +11,58 @@ export interface Answer {
   readonly body: Record<string, unknown>;
 }
 
+/** What the suites run on. */
+export interface DeploymentContext {
+  readonly driver: TestDriver;
+  readonly place: Place;
+  readonly state: StateStore;
+  /** Sees no telemetry. */
+  readonly api: DeploymentApi;
+}
+
+export interface Violation {
+  readonly field: string;
+  readonly code: string;
+  readonly message: string;
+}
+
+export const noTelemetry: TelemetryReader = { rows: async () => [], bytes: async () => Buffer.alloc(0) };
+
+/** The versions of a list's items. */
+export function versionsOf(body: Answer["body"]): unknown[] {
+  return (body["items"] as Record<string, unknown>[]).map((item) => item["service.version"]);
+}
+
+/** `field code` of each violation, sorted. */
+export function violationsOf(body: Answer["body"]): string[] {
+  return (body["errors"] as Violation[]).map(({ field, code }) => `${field} ${code}`).toSorted();
+}
+
 /** The routes on a clock of the test's own. */
 export interface DeploymentApi {
-  readonly app: FastifyInstance;
   /** Unix milliseconds. */
   clock: number;
-  call(method: "GET" | "POST" | "PATCH", path: string, body?: InjectOptions["payload"]): Promise<Answer>;
+  call(method: "GET" | "POST" | "PATCH", path: string, body?: unknown): Promise<Answer>;
   /** Records a deployment of `service`; resolves to its id. */
   record(service: string, fields?: Readonly<Record<string, string>>): Promise<string>;
   /** PATCHes; must succeed. */
   move(id: string, change: Readonly<Record<string, unknown>>): Promise<Record<string, unknown>>;
   /** Reads; must succeed. */
   read(id: string): Promise<Record<string, unknown>>;
+  close(): Promise<void>;
 }
 
-export function deploymentApi(state: StateStore, reader: TelemetryReader): DeploymentApi {
+export async function startDeploymentApi(state: StateStore, reader: TelemetryReader): Promise<DeploymentApi> {
   const app = createApi({ log: createLog("silent"), version: "0.0.0", access: { mode: "local" } });
   const api: DeploymentApi = {
-    app,
     clock: Date.UTC(2026, 10, 20, 10, 30),
-    async call(method, path, payload) {
-      const url = path.startsWith("/") ? path : `/api/v1/deployments${path === "" ? "" : `/${path}`}`;
-      const answer = await app.inject({
+    async call(method, path, body) {
+      const below = path === "" || path.startsWith("?") ? path : `/${path}`;
+      const answer = await fetch(origin + (path.startsWith("/") ? path : `/api/v1/deployments${below}`), {
         method,
-        url: url.replace("deployments/?", "deployments?"),
-        headers: { host: "localhost", ...(payload !== undefined && { "content-type": "application/json" }) },
-        payload,
+        ...(body !== undefined && { headers: { "content-type": "application/json" }, body: JSON.stringify(body) }),
       });
-      return { status: answer.statusCode, body: answer.json<Record<string, unknown>>() };
+      return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
     },
     async record(service, fields = {}) {
       const request = {
@@ -62,7 +86,12 @@ export function deploymentApi(state: StateStore, reader: TelemetryReader): Deplo
       assert.equal(status, 200, JSON.stringify(body));
       return body;
     },
+    async close() {
+      app.server.closeAllConnections();
+      await app.close();
+    },
   };
   deploymentRoutes(app, { state, reader, now: () => api.clock });
+  const origin = await app.listen({ host: "127.0.0.1", port: 0 });
   return api;
 }

@@ -18,7 +18,7 @@ export interface ServiceHealth {
   readonly p99_latency_ms: number | null;
 }
 
-export interface ResourceAttributes {
+interface ResourceAttributes {
   readonly attributes: { key: string; value: string }[];
   readonly dropped_attributes_count: number;
   readonly [name: string]: unknown;

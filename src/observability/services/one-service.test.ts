@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import * as fc from "fast-check";
+import { rebuildRollups } from "../../telemetry/rollups.ts";
 import { openTables } from "../logs/tables-for-tests.ts";
 import type { Tables } from "../logs/tables-for-tests.ts";
 import { createCallReader } from "./calls.ts";
@@ -316,4 +317,16 @@ test("rates and latencies are those of server and consumer spans, or else of roo
     }),
     { numRuns: 40, seed: 5 },
   );
+});
+
+test("the rollup built again from the spans says what it said", async () => {
+  const key = { workspace: "w", namespace: "", name: "shop" };
+  const window = { start: noon - BigInt(hour) * 1_000_000_000n, end: noon + BigInt(3 * hour) * 1_000_000_000n };
+  const page = { limit: 100, direction: "next", keys: undefined, continued: false, binding: "" } as const;
+  const first = await readOperations(tables, key, window, page);
+  assert.ok(first.length > 5);
+  await tables.command("TRUNCATE TABLE span_stats");
+  assert.deepEqual(await readOperations(tables, key, window, page), []);
+  await rebuildRollups({ sql: tables, layout: { database: "vigil" }, hold: (build) => build() });
+  assert.deepEqual(await readOperations(tables, key, window, page), first);
 });

@@ -1,4 +1,4 @@
-import Bowser from "bowser";
+import { getParser } from "bowser";
 
 export const deviceTypes = [
   "desktop",
@@ -13,12 +13,19 @@ export const deviceTypes = [
 ] as const;
 export type DeviceType = (typeof deviceTypes)[number];
 
-/** Few user agents are met again and again; past this many, the oldest are forgotten. */
+/** A few user agents are met again and again; past this many, the oldest are forgotten. */
 const maxKnown = 10_000;
 const known = new Map<string, DeviceType>();
 
+/** The device that session_activity names: behind a 1 a device type, behind a 2 a user agent, else none. */
+export function deviceOf(named: string): DeviceType {
+  const value = named.slice(1);
+  if (named.startsWith("1")) return deviceTypes.find((type) => type === value) ?? "unknown";
+  return named.startsWith("2") ? deviceOfUserAgent(value) : "unknown";
+}
+
 /** What kind of device sends this User-Agent header. */
-export function deviceOfUserAgent(userAgent: string): DeviceType {
+function deviceOfUserAgent(userAgent: string): DeviceType {
   const found = known.get(userAgent);
   if (found) return found;
   const type = platformOf(userAgent);
@@ -27,17 +34,8 @@ export function deviceOfUserAgent(userAgent: string): DeviceType {
   return type;
 }
 
-/**
- * The device that a session's row tells of: behind a 1 a device type, behind a 2 a user agent, else nothing.
- */
-export function deviceOf(named: string): DeviceType {
-  const value = named.slice(1);
-  if (named.startsWith("1")) return deviceTypes.find((type) => type === value) ?? "unknown";
-  return named.startsWith("2") ? deviceOfUserAgent(value) : "unknown";
-}
-
 function platformOf(userAgent: string): DeviceType {
-  // The length that a browser's header has at most, by far; the parser's expressions are not linear.
-  const platform = Bowser.getParser(userAgent.slice(0, 512)).getPlatformType(true);
+  // No browser's header is longer, and the time that the parser takes may grow faster than the text.
+  const platform = getParser(userAgent.slice(0, 512)).getPlatformType(true);
   return deviceTypes.find((type) => type === platform) ?? "unknown";
 }

@@ -63,12 +63,12 @@ export async function readPlaces(
 
   const { start } = filter.window;
   const bounds = [start ?? 0n, filter.isActive ? BigInt(now - activeMs) * 1_000_000n : 0n];
-  if (backward && keys) bounds.push(BigInt(keys[1]!));
+  if (backward && keys) bounds.push(BigInt(keys[0]!));
   // Days of arrival before this one have no session of the list, or none on this side of the cursor.
   const earliest = firstDayFor(bounds.reduce((a, b) => (a > b ? a : b)));
   if (!backward) {
     // The list begins with the newest, so that most pages are found in a day or a week of a store that has months.
-    const from = keys ? BigInt(keys[1]!) : BigInt(now) * 1_000_000n;
+    const from = keys ? BigInt(keys[0]!) : BigInt(now) * 1_000_000n;
     for (const days of [0n, 7n]) {
       const since = firstDayFor(from - days * 86_400_000_000_000n);
       if (since <= earliest) break;
@@ -112,7 +112,7 @@ function placesQuery(
     having.push(
       `(max(last_seen) ${time} ${past} OR (max(last_seen) = ${past} AND session_id ${id} {past_session:String}))`,
     );
-    [params["past_session"], params["past_last"]] = keys;
+    [params["past_last"], params["past_session"]] = keys;
   }
   const [byTime, byId] = backward ? ["ASC", "DESC"] : ["DESC", "ASC"];
   const sql = `
@@ -128,11 +128,12 @@ LIMIT {limit:UInt32}`;
 
 interface Row {
   readonly id: string;
-  readonly user_id: string;
+  readonly last_user: string;
   readonly start: string;
   readonly end: string;
   readonly duration_ms: number;
   readonly active: number;
+  readonly trace_count: number;
   readonly span_count: number;
   readonly log_count: number;
   readonly error_count: number;
@@ -141,8 +142,6 @@ interface Row {
   readonly named_country: string;
   readonly service_names: string[];
   readonly has_genai: number;
-  readonly first_day: string;
-  readonly last_day: string;
 }
 
 /** The sessions of these hashes (of their ids, in decimal), by id. */
@@ -155,16 +154,9 @@ export async function readSessions(
 ): Promise<Map<string, Session>> {
   if (hashes.length === 0) return new Map();
   const params = { workspace, hashes: hashes.map(BigInt), active_after: now - activeMs };
-  const rows = await reader.rows<Row>({ sql: sessionsSql, params, signal });
-  if (rows.length === 0) return new Map();
-  const days = rows.flatMap(({ first_day, last_day }) => [first_day, last_day]).toSorted();
-  const counts = await reader.rows<{ id: string; traces: number }>({
-    sql: traceCountsSql,
-    params: { workspace, hashes: params.hashes, first_day: days[0]!, last_day: days.at(-1)! },
-    signal,
-  });
-  const traces = new Map(counts.map(({ id, traces }) => [id, traces]));
-  return new Map(rows.map((row) => [row.id, session(row, traces.get(row.id) ?? 0)]));
+  const sql = sessionsSql("PREWHERE session_hash IN {hashes:Array(UInt64)} WHERE workspace = {workspace:String}");
+  const rows = await reader.rows<Row>({ sql, params, signal });
+  return new Map(rows.map((row) => [row.id, sessionOf(row)]));
 }
 
 /** The session of that id; undefined where the store has no record of it. */
@@ -175,29 +167,27 @@ export async function readSession(
   now: number,
   signal?: AbortSignal,
 ): Promise<Session | undefined> {
-  const [found] = await reader.rows<{ hash: string }>({
-    sql:
-      "SELECT toString(session_hash) AS hash FROM session_activity " +
-      "WHERE workspace = {workspace:String} AND session_id = {session:String} LIMIT 1",
-    params: { workspace, session: sessionId },
-    signal,
-  });
-  return found && (await readSessions(reader, workspace, [found.hash], now, signal)).get(sessionId);
+  const params = { workspace, session: sessionId, active_after: now - activeMs };
+  const sql = sessionsSql("WHERE workspace = {workspace:String} AND session_id = {session:String}");
+  const [row] = await reader.rows<Row>({ sql, params, signal });
+  return row && sessionOf(row);
 }
 
-/** Pages of a session of `session_activity`; where none is known, its root spans. */
-export const pageCount = "if(uniqExactArray(pages) > 0, uniqExactArray(pages), sum(root_spans))";
+/** Distinct pages; where none is known, root spans. */
+const pageCount = "if(uniqExactArray(pages) > 0, uniqExactArray(pages), sum(root_spans))";
 
 const timeText = (time: string) => `concat(replaceOne(toString(${time}), ' ', 'T'), 'Z')`;
 
-const sessionsSql = `
+function sessionsSql(condition: string): string {
+  return `
 SELECT
   session_id AS id,
-  substring(max(user), 20) AS user_id,
+  substring(max(user), 20) AS last_user,
   ${timeText("min(first_seen)")} AS start,
   ${timeText("max(last_seen)")} AS end,
   (toUnixTimestamp64Nano(max(last_seen)) - toUnixTimestamp64Nano(min(first_seen))) / 1000000 AS duration_ms,
   max(last_seen) > fromUnixTimestamp64Milli({active_after:Int64}, 'UTC') AS active,
+  uniqExactArray(traces) AS trace_count,
   sum(spans) AS span_count,
   sum(logs) AS log_count,
   sum(errors) AS error_count,
@@ -205,34 +195,21 @@ SELECT
   concat(left(min(device), 1), substring(min(device), 21)) AS named_device,
   substring(min(country), 20) AS named_country,
   arraySort(groupUniqArrayArray(services)) AS service_names,
-  max(genai) AS has_genai,
-  toString(min(day)) AS first_day,
-  toString(max(day)) AS last_day
+  max(genai) AS has_genai
 FROM session_activity
-PREWHERE session_hash IN {hashes:Array(UInt64)}
-WHERE workspace = {workspace:String}
+${condition}
 GROUP BY session_id`;
+}
 
-const traceCountsSql = `
-SELECT session_id AS id, uniqExact(trace_id) AS traces
-FROM spans
-WHERE workspace = {workspace:String}
-  AND toDate(received) >= {first_day:Date} AND toDate(received) <= {last_day:Date}
-  AND session_id GLOBAL IN (
-    SELECT session_id FROM session_activity
-    PREWHERE session_hash IN {hashes:Array(UInt64)}
-    WHERE workspace = {workspace:String})
-GROUP BY session_id`;
-
-function session(row: Row, traceCount: number): Session {
+function sessionOf(row: Row): Session {
   return {
     session_id: row.id,
-    user_id: row.user_id === "" ? null : row.user_id,
+    user_id: row.last_user === "" ? null : row.last_user,
     start_time: row.start,
     end_time: row.end,
     duration_ms: row.duration_ms,
     is_active: row.active === 1,
-    trace_count: traceCount,
+    trace_count: row.trace_count,
     span_count: row.span_count,
     log_count: row.log_count,
     error_count: row.error_count,

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { TelemetryReader } from "../../telemetry/contract.ts";
 import { deviceOf } from "./device-type.ts";
 import type { DeviceType } from "./device-type.ts";
-import { activeMs, pageCount } from "./read-sessions.ts";
+import { activeMs } from "./read-sessions.ts";
 import { sessionsIn } from "./window.ts";
 import type { SessionWindow } from "./window.ts";
 
@@ -72,7 +72,7 @@ WHERE workspace = {workspace:String}`;
     active_sessions: sum((row) => row.active),
     total_sessions: total,
     unique_users: users[0]?.users ?? 0,
-    avg_duration_ms: total === 0 ? 0 : Number(duration) / total / 1e6,
+    avg_duration_ms: total === 0 ? 0 : Number(duration) / 1e6 / total,
     sessions_with_errors: sum((row) => row.with_errors),
     sessions_with_genai: sum((row) => row.with_genai),
     bounce_rate: total === 0 ? 0 : sum((row) => row.bounced) / total,
@@ -91,17 +91,19 @@ WHERE workspace = {workspace:String}`;
 function countriesSql(source: string): string {
   return `
 SELECT
-  if(country = '', 'ZZ', country) AS code,
+  if(named_country = '', 'ZZ', named_country) AS code,
   count() AS sessions,
   countIf(last > fromUnixTimestamp64Milli({active_after:Int64}, 'UTC')) AS active,
   toString(sum(toInt128(toUnixTimestamp64Nano(last) - toUnixTimestamp64Nano(first)))) AS duration,
-  countIf(errors > 0) AS with_errors,
-  countIf(genai > 0) AS with_genai,
-  countIf(pages <= 1) AS bounced
+  countIf(error_count > 0) AS with_errors,
+  countIf(has_genai > 0) AS with_genai,
+  -- The pages' hashes are all one, or there are none: cheaper than to count them.
+  countIf(least_page = greatest_page AND (greatest_page > 0 OR root_count <= 1)) AS bounced
 FROM (
   SELECT
-    substring(min(country), 20) AS country, min(first_seen) AS first, max(last_seen) AS last, sum(errors) AS errors,
-    max(genai) AS genai, ${pageCount} AS pages
+    substring(min(country), 20) AS named_country, min(first_seen) AS first, max(last_seen) AS last,
+    sum(errors) AS error_count, max(genai) AS has_genai, sum(root_spans) AS root_count,
+    minArray(pages) AS least_page, maxArray(pages) AS greatest_page
   ${source}
   GROUP BY session_hash
 )
@@ -110,8 +112,8 @@ GROUP BY code`;
 
 function devicesSql(source: string): string {
   return `
-SELECT concat(left(device, 1), substring(device, 21)) AS named, count() AS sessions
-FROM (SELECT min(device) AS device ${source} GROUP BY session_hash)
+SELECT concat(left(first_device, 1), substring(first_device, 21)) AS named, count() AS sessions
+FROM (SELECT min(device) AS first_device ${source} GROUP BY session_hash)
 GROUP BY named`;
 }
 
@@ -125,10 +127,8 @@ async function countDevices(rows: readonly { named: string; sessions: number }[]
   return counts;
 }
 
-function shares<T extends string>(
-  counts: ReadonlyMap<T, number>,
-): { value: T; count: number; percentage: number }[] {
-  const total = counts.values().reduce((sum, count) => sum + count, 0);
+function shares<T extends string>(counts: ReadonlyMap<T, number>): { value: T; count: number; percentage: number }[] {
+  const total = [...counts.values()].reduce((sum, count) => sum + count, 0);
   return [...counts]
     .map(([value, count]) => ({ value, count, percentage: (100 * count) / total }))
     .toSorted((a, b) => b.count - a.count || (a.value < b.value ? -1 : 1));

@@ -10,7 +10,7 @@ export interface TraceDetail extends TraceSummary {
   readonly by_service: ServiceShare[];
 }
 
-export interface ServiceShare {
+interface ServiceShare {
   readonly service_name: string;
   readonly span_count: number;
   readonly error_count: number;

@@ -207,6 +207,24 @@ test("a trace whose spans fill many stretches is one trace", async () => {
   assert.deepEqual(await walk({ workspace: "long" }, 1, "prev"), lines);
 });
 
+test("traces that began before the range and go on in it are passed over, however many they are", async () => {
+  const span = (trace: number, seq: number, offset: number) => ({
+    workspace: "crowd",
+    seq,
+    trace_id: idOf(trace),
+    span_id: seq.toString(16).padStart(16, "0"),
+    ts: noon + BigInt(offset),
+    duration_ns: 50,
+  });
+  const crowd = Array.from({ length: 100 }, (_, i) => [span(i, 2 * i, -1), span(i, 2 * i + 1, 10 + i)]);
+  const late = Array.from({ length: 5 }, (_, i) => span(200 + i, 1_000 + i, 300 + i));
+  await tables.insert("spans", [...crowd.flat(), ...late]);
+  const lines = late.map(({ ts, trace_id }) => `${ts} ${trace_id} 1 0 50`).toReversed();
+  const inRange = { workspace: "crowd", start: noon, minDuration: 50n };
+  assert.deepEqual(await walk(inRange, 2, "prev"), lines);
+  assert.deepEqual(await walk(inRange, 2, "next"), lines);
+});
+
 test("the root is the earliest span without a parent, else the earliest", async () => {
   const span = (trace: string, seq: number, parent: string, at: bigint) => ({
     workspace: "roots",

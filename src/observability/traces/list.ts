@@ -15,6 +15,9 @@ import type { Condition, TraceFilter } from "./trace-filter.ts";
  *
  * A filter that few traces pass would make this a walk through everything. Where the first stretch has too few of them,
  * the traces with a span that passes are looked for in all that remains, in one go.
+ *
+ * GLOBAL has a cluster collect the ids once. Such a condition the engine does not move to PREWHERE by itself, and would
+ * then read all columns of every granule that the index cannot rule out, false hits included.
  */
 
 /** Unix nanoseconds, both inclusive; undefined: without bound. */
@@ -165,8 +168,8 @@ async function tracesOf(
   const sql = `
 SELECT ${summaryColumns}
 FROM spans
+PREWHERE trace_id GLOBAL IN (SELECT trace_id FROM spans WHERE workspace = {workspace:String} AND ${where.sql})
 WHERE workspace = {workspace:String}
-  AND trace_id IN (SELECT trace_id FROM spans WHERE workspace = {workspace:String} AND ${where.sql})
 GROUP BY trace_id
 HAVING ${having.sql}
 ORDER BY min(ts) ${order}, trace_id ${order}
@@ -227,8 +230,8 @@ async function readCandidates(
   const sql = `
 SELECT lower(hex(trace_id)) AS id, toString(toUnixTimestamp64Nano(min(ts))) AS first
 FROM spans
+${passing ? `PREWHERE trace_id GLOBAL IN (SELECT trace_id FROM spans WHERE workspace = {workspace:String} AND ${passing.sql})` : ""}
 WHERE workspace = {workspace:String} AND ${where.sql}
-  ${passing ? `AND trace_id IN (SELECT trace_id FROM spans WHERE workspace = {workspace:String} AND ${passing.sql})` : ""}
 GROUP BY trace_id
 HAVING ${having.sql}
 ORDER BY min(ts) ${order}, trace_id ${order}

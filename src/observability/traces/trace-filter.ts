@@ -1,7 +1,7 @@
 import type { ParamValue } from "../../telemetry/contract.ts";
 
 export const spanStatuses = ["unset", "ok", "error"] as const;
-export type SpanStatus = (typeof spanStatuses)[number];
+type SpanStatus = (typeof spanStatuses)[number];
 
 /** A trace matches when one of its spans satisfies all that is asked of a span, and the trace what is asked of it. */
 export interface TraceFilter {

@@ -227,6 +227,7 @@ CREATE TABLE IF NOT EXISTS session_activity_local ON CLUSTER `main`
 (
     `workspace` LowCardinality(String),
     `session_id` String CODEC(ZSTD),
+    `session_hash` UInt64 MATERIALIZED sipHash64(session_id) CODEC(NONE),
     `day` Date,
     `first_seen` SimpleAggregateFunction(min, DateTime64(9, 'UTC')) CODEC(ZSTD),
     `last_seen` SimpleAggregateFunction(max, DateTime64(9, 'UTC')) CODEC(ZSTD),
@@ -235,13 +236,13 @@ CREATE TABLE IF NOT EXISTS session_activity_local ON CLUSTER `main`
     `logs` SimpleAggregateFunction(sum, UInt64) CODEC(T64, ZSTD),
     `errors` SimpleAggregateFunction(sum, UInt64) CODEC(T64, ZSTD),
     `genai` SimpleAggregateFunction(max, UInt8),
+    `traces` SimpleAggregateFunction(groupUniqArrayArray(1000), Array(UInt64)) CODEC(ZSTD),
     `pages` SimpleAggregateFunction(groupUniqArrayArray(1000), Array(UInt64)) CODEC(ZSTD),
     `users` SimpleAggregateFunction(groupUniqArrayArray(1000), Array(String)) CODEC(ZSTD),
     `services` SimpleAggregateFunction(groupUniqArrayArray(1000), Array(String)) CODEC(ZSTD),
-    `user` SimpleAggregateFunction(max, Tuple(UInt8, DateTime64(9, 'UTC'), String)) CODEC(ZSTD),
-    `device_type` SimpleAggregateFunction(min, Tuple(UInt8, DateTime64(9, 'UTC'), String)) CODEC(ZSTD),
-    `user_agent` SimpleAggregateFunction(min, Tuple(UInt8, DateTime64(9, 'UTC'), String)) CODEC(ZSTD),
-    `country` SimpleAggregateFunction(min, Tuple(UInt8, DateTime64(9, 'UTC'), String)) CODEC(ZSTD)
+    `user` SimpleAggregateFunction(max, String) CODEC(ZSTD),
+    `country` SimpleAggregateFunction(min, String) CODEC(ZSTD),
+    `device` SimpleAggregateFunction(min, String) CODEC(ZSTD)
 )
 ENGINE = ReplicatedAggregatingMergeTree('/clickhouse/tables/{shard}/vigil/session_activity_local', '{replica}')
 PARTITION BY day
@@ -351,23 +352,28 @@ SELECT
     toUInt64(0) AS logs,
     countIf(is_error) AS errors,
     max(is_genai) AS genai,
+    groupUniqArray(1000)(sipHash64(trace_id)) AS traces,
     groupUniqArrayIf(1000)(sipHash64(page), page != '') AS pages,
     groupUniqArrayIf(1000)(named_user, named_user != '') AS users,
     groupUniqArray(1000)(service) AS services,
-    max((named_user != '', began, named_user)) AS user,
-    min((named_device = '', began, named_device)) AS device_type,
-    min((named_agent = '', began, named_agent)) AS user_agent,
-    min((named_country = '', began, named_country)) AS country
+    max(if(named_user = '', '', concat(said, named_user))) AS user,
+    min(if(match(named_country, '^[A-Z][A-Z]$'), concat(said, named_country), '~')) AS country,
+    min(multiIf(
+        named_device IN ('desktop', 'mobile', 'tablet', 'tv', 'console', 'wearable', 'iot', 'bot'), concat('1', said, named_device),
+        named_agent != '', concat('2', said, named_agent),
+        '~')) AS device
 FROM
 (
     SELECT
         workspace,
         session_id,
         toDate(received) AS day,
+        trace_id,
         toString(service_name) AS service,
         if(ts > received + 300 OR toUnixTimestamp64Nano(ts) <= 0, toDateTime64(received, 9, 'UTC'), ts) AS began,
         fromUnixTimestamp64Nano(toUnixTimestamp64Nano(ts) + greatest(duration_ns, 0), 'UTC') AS own_end,
         if(own_end > received + 300 OR toUnixTimestamp64Nano(own_end) <= 0, toDateTime64(received, 9, 'UTC'), own_end) AS ended,
+        leftPad(toString(toUnixTimestamp64Nano(began)), 19, '0') AS said,
         parent_span_id = toFixedString('', 8) AS is_root,
         status_code = 2 OR position(events, '{"name":"exception"') > 0 AS is_error,
         arrayExists(key -> startsWith(key, 'gen_ai.'), mapKeys(attributes)) AS is_genai,
@@ -383,11 +389,12 @@ FROM
             attributes['enduser.id'] != '', attributes['enduser.id'],
             attributes['user.email'] != '', attributes['user.email'],
             JSONExtractString(extract(resource, '"key":"(?:user[.]id|enduser[.]id|user[.]email)","value":("(?:[^"\\\\]|\\\\.)*")'))) AS named_user,
-        lower(if(attributes['device.type'] != '', attributes['device.type'], JSONExtractString(extract(resource, '"key":"device[.]type","value":("(?:[^"\\\\]|\\\\.)*")')))) AS any_device,
-        if(any_device IN ('desktop', 'mobile', 'tablet', 'tv', 'console', 'wearable', 'iot', 'bot'), any_device, '') AS named_device,
-        if(attributes['user_agent.original'] != '', attributes['user_agent.original'], JSONExtractString(extract(resource, '"key":"user_agent[.]original","value":("(?:[^"\\\\]|\\\\.)*")'))) AS named_agent,
-        upper(if(attributes['geo.country.iso_code'] != '', attributes['geo.country.iso_code'], JSONExtractString(extract(resource, '"key":"geo[.]country[.]iso_code","value":("(?:[^"\\\\]|\\\\.)*")')))) AS any_country,
-        if(match(any_country, '^[A-Z][A-Z]$'), any_country, '') AS named_country
+        upper(if(attributes['geo.country.iso_code'] != '', attributes['geo.country.iso_code'],
+            JSONExtractString(extract(resource, '"key":"geo[.]country[.]iso_code","value":("(?:[^"\\\\]|\\\\.)*")')))) AS named_country,
+        lower(if(attributes['device.type'] != '', attributes['device.type'],
+            JSONExtractString(extract(resource, '"key":"device[.]type","value":("(?:[^"\\\\]|\\\\.)*")')))) AS named_device,
+        if(attributes['user_agent.original'] != '', attributes['user_agent.original'],
+            JSONExtractString(extract(resource, '"key":"user_agent[.]original","value":("(?:[^"\\\\]|\\\\.)*")'))) AS named_agent
     FROM spans_local
     WHERE session_id != ''
 )
@@ -398,20 +405,23 @@ SELECT
     workspace,
     session_id,
     day,
-    min(at) AS first_seen,
-    max(at) AS last_seen,
+    min(began) AS first_seen,
+    max(began) AS last_seen,
     toUInt64(0) AS spans,
     toUInt64(0) AS root_spans,
     count() AS logs,
     countIf(is_error) AS errors,
     toUInt8(0) AS genai,
+    CAST([], 'Array(UInt64)') AS traces,
     groupUniqArrayIf(1000)(sipHash64(page), page != '') AS pages,
     groupUniqArrayIf(1000)(named_user, named_user != '') AS users,
     groupUniqArray(1000)(service) AS services,
-    max((named_user != '', at, named_user)) AS user,
-    min((named_device = '', at, named_device)) AS device_type,
-    min((named_agent = '', at, named_agent)) AS user_agent,
-    min((named_country = '', at, named_country)) AS country
+    max(if(named_user = '', '', concat(said, named_user))) AS user,
+    min(if(match(named_country, '^[A-Z][A-Z]$'), concat(said, named_country), '~')) AS country,
+    min(multiIf(
+        named_device IN ('desktop', 'mobile', 'tablet', 'tv', 'console', 'wearable', 'iot', 'bot'), concat('1', said, named_device),
+        named_agent != '', concat('2', said, named_agent),
+        '~')) AS device
 FROM
 (
     SELECT
@@ -419,9 +429,11 @@ FROM
         session_id,
         toDate(received) AS day,
         toString(service_name) AS service,
-        if(ts > received + 300 OR toUnixTimestamp64Nano(ts) <= 0, toDateTime64(received, 9, 'UTC'), ts) AS at,
+        if(ts > received + 300 OR toUnixTimestamp64Nano(ts) <= 0, toDateTime64(received, 9, 'UTC'), ts) AS began,
+        leftPad(toString(toUnixTimestamp64Nano(began)), 19, '0') AS said,
         severity_number >= 17 OR arrayExists(key -> startsWith(key, 'exception.'), mapKeys(attributes)) AS is_error,
-        event_name IN ('page_view', 'browser.page_view') OR JSONExtractString(resource, 'telemetry.sdk.language') = 'webjs' AS is_view,
+        event_name IN ('page_view', 'browser.page_view')
+            OR JSONExtractString(resource, 'telemetry.sdk.language') = 'webjs' AS is_view,
         multiIf(
             NOT is_view, '',
             attributes['url.path'] != '', attributes['url.path'],
@@ -433,11 +445,12 @@ FROM
             attributes['enduser.id'] != '', attributes['enduser.id'],
             attributes['user.email'] != '', attributes['user.email'],
             JSONExtractString(extract(resource, '"key":"(?:user[.]id|enduser[.]id|user[.]email)","value":("(?:[^"\\\\]|\\\\.)*")'))) AS named_user,
-        lower(if(attributes['device.type'] != '', attributes['device.type'], JSONExtractString(extract(resource, '"key":"device[.]type","value":("(?:[^"\\\\]|\\\\.)*")')))) AS any_device,
-        if(any_device IN ('desktop', 'mobile', 'tablet', 'tv', 'console', 'wearable', 'iot', 'bot'), any_device, '') AS named_device,
-        if(attributes['user_agent.original'] != '', attributes['user_agent.original'], JSONExtractString(extract(resource, '"key":"user_agent[.]original","value":("(?:[^"\\\\]|\\\\.)*")'))) AS named_agent,
-        upper(if(attributes['geo.country.iso_code'] != '', attributes['geo.country.iso_code'], JSONExtractString(extract(resource, '"key":"geo[.]country[.]iso_code","value":("(?:[^"\\\\]|\\\\.)*")')))) AS any_country,
-        if(match(any_country, '^[A-Z][A-Z]$'), any_country, '') AS named_country
+        upper(if(attributes['geo.country.iso_code'] != '', attributes['geo.country.iso_code'],
+            JSONExtractString(extract(resource, '"key":"geo[.]country[.]iso_code","value":("(?:[^"\\\\]|\\\\.)*")')))) AS named_country,
+        lower(if(attributes['device.type'] != '', attributes['device.type'],
+            JSONExtractString(extract(resource, '"key":"device[.]type","value":("(?:[^"\\\\]|\\\\.)*")')))) AS named_device,
+        if(attributes['user_agent.original'] != '', attributes['user_agent.original'],
+            JSONExtractString(extract(resource, '"key":"user_agent[.]original","value":("(?:[^"\\\\]|\\\\.)*")'))) AS named_agent
     FROM logs_local
     WHERE session_id != ''
 )

@@ -19,8 +19,9 @@ CREATE TABLE {table}
     `errors`              SimpleAggregateFunction(sum, UInt64) CODEC(T64, ZSTD),
     -- 1: a span has an attribute gen_ai.*
     `genai`               SimpleAggregateFunction(max, UInt8),
-    -- hashes of the distinct pages. A thousand of each are told apart, so that a session that never ends, of millions
-    -- of users, is a row like others
+    -- hashes of trace ids and pages. A thousand of each are told apart, so that a session that never ends, of millions of
+    -- users, is a row like others
+    `traces`              SimpleAggregateFunction(groupUniqArrayArray(1000), Array(UInt64)) CODEC(ZSTD),
     `pages`               SimpleAggregateFunction(groupUniqArrayArray(1000), Array(UInt64)) CODEC(ZSTD),
     `users`               SimpleAggregateFunction(groupUniqArrayArray(1000), Array(String)) CODEC(ZSTD),
     `services`            SimpleAggregateFunction(groupUniqArrayArray(1000), Array(String)) CODEC(ZSTD),

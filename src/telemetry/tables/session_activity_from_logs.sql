@@ -10,6 +10,7 @@ SELECT
     count() AS logs,
     countIf(is_error) AS errors,
     toUInt8(0) AS genai,
+    CAST([], 'Array(UInt64)') AS traces,
     groupUniqArrayIf(1000)(sipHash64(page), page != '') AS pages,
     groupUniqArrayIf(1000)(named_user, named_user != '') AS users,
     groupUniqArray(1000)(service) AS services,

@@ -32,12 +32,13 @@ async function daysOf(telemetry: Telemetry, table: string, column = "received"):
   return rows.map((row) => row.age);
 }
 
-test("each signal keeps its own number of days, what counts logs theirs, service_activity the longest", async (t) => {
+test("each signal keeps its own number of days, what counts logs or spans theirs, service_activity the longest", async (t) => {
   const telemetry = await openWithDays(t, 7, { retention: { traces: 4, logs: 2, metrics: 1, minFreeDisk: "0" } });
   await telemetry.expire();
   assert.deepEqual(await daysOf(telemetry, "spans"), [0, 1, 2, 3, 4]);
   assert.deepEqual(await daysOf(telemetry, "logs"), [0, 1, 2]);
   assert.deepEqual(await daysOf(telemetry, "log_stats", "day"), [0, 1, 2]);
+  assert.deepEqual(await daysOf(telemetry, "span_stats", "day"), [0, 1, 2, 3, 4]);
   assert.deepEqual(await daysOf(telemetry, "service_activity", "hour"), [0, 1, 2, 3, 4]);
   assert.deepEqual(await telemetry.expire(), [], "and nothing is left to do");
 });
@@ -50,7 +51,9 @@ test("while the disk is too full the oldest days go, of all tables, never today'
   disk.freeBytes = 2;
   assert.deepEqual(
     (await telemetry.expire()).map(({ table, day, why }) => `${why} ${day} ${table}`),
-    ["2026-11-18", "2026-11-19"].flatMap((day) => ["log_stats", "logs", "spans"].map((table) => `disk ${day} ${table}`)),
+    ["2026-11-18", "2026-11-19"].flatMap((day) =>
+      ["log_stats", "logs", "span_stats", "spans"].map((table) => `disk ${day} ${table}`),
+    ),
   );
   assert.deepEqual(await daysOf(telemetry, "spans"), [0, 1]);
   assert.deepEqual(await daysOf(telemetry, "log_stats", "day"), [0, 1]);
