@@ -23,7 +23,7 @@ interface Said {
   readonly service: string;
 }
 
-export interface SpanRecord extends Said {
+interface SpanRecord extends Said {
   readonly kind: "span";
   readonly seconds: number;
   readonly trace: number;
@@ -33,7 +33,7 @@ export interface SpanRecord extends Said {
   readonly genai: boolean;
 }
 
-export interface LogRecord extends Said {
+interface LogRecord extends Said {
   readonly kind: "log";
   readonly severity: number;
   readonly exception: boolean;
