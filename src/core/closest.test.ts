@@ -7,6 +7,7 @@ test("a near name is found whatever its case and separators", () => {
   assert.equal(closest("service_name", names), "serviceName");
   assert.equal(closest("sevrityMin", names), "severityMin");
   assert.equal(closest("severityMni", names), "severityMin");
+  assert.equal(closest("service", names), "serviceName");
 });
 
 test("nothing is suggested where nothing is near", () => {

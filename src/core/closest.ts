@@ -28,7 +28,9 @@ export function closest(name: string, names: Iterable<string>): string | undefin
   let found: string | undefined;
   let least = Math.max(1, Math.floor(wanted.length / 3)) + 1;
   for (const candidate of names) {
-    const edits = distance(wanted, plain(candidate));
+    const known = plain(candidate);
+    // The beginning of a long name is as near as one slip.
+    const edits = wanted.length >= 4 && known.startsWith(wanted) ? 1 : distance(wanted, known);
     if (edits < least) {
       least = edits;
       found = candidate;

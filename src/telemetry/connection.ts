@@ -44,8 +44,6 @@ const pingMs = 5_000;
 const connectMs = 5_000;
 /** What a request may take beyond the engine's own limit: its turn in the engine's queue, and the way back. */
 const graceMs = 20_000;
-/** Below the keep-alive of ClickHouse servers (3 s at its lowest), so that it is not the server that ends a reused socket. */
-const idleSocketMs = 2_500;
 
 export function connect(options: ConnectOptions): Connection {
   const { cluster, maxQueryMemoryBytes = 768 * 1024 * 1024 } = options;
@@ -150,7 +148,10 @@ function openClient({ url, username, password, database, maxConnections = 16 }: 
     // Each call has a limit of its own; this one only must not come first.
     request_timeout: 24 * 3600 * 1000,
     compression: { request: false, response: !["127.0.0.1", "localhost", "[::1]"].includes(hostname) },
-    keep_alive: { enabled: true, idle_socket_ttl: idleSocketMs, eagerly_destroy_stale_sockets: true },
+    // Node's agent itself lets go of an idle socket before the server does, as that says in its Keep-Alive header. The
+    // client's own timer (a limit over 0) is not cleared where a request is aborted before it has its socket, and then
+    // ends whatever uses that socket next.
+    keep_alive: { enabled: true, idle_socket_ttl: 0 },
     log: { level: ClickHouseLogLevel.OFF },
   });
 }
