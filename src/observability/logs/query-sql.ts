@@ -82,7 +82,11 @@ export function attributeCondition({ key, pieces }: Pick<AttributeTerm, "key" | 
       value ? `mapContains(attributes, ${name}) AND attributes[${name}] = ''` : `mapContains(attributes, ${name})`,
     );
   } else if (value) {
-    conditions.push(`attributes[${name}] = ${value}`);
+    // An alternative that is not about attributes keeps their index from being used. Whether any resource at all has the
+    // value is asked first, once; where none has, the alternative is false before the index is looked at.
+    const inResource = resourceConditions(key, pieces, bind).join(" OR ");
+    const known = `(SELECT count() > 0 FROM (SELECT DISTINCT resource FROM logs) WHERE ${inResource})`;
+    return `(attributes[${name}] = ${value}) OR (${known} AND (${inResource}))`;
   } else {
     conditions.push(`attributes[${name}] LIKE ${bind(pieces.map(escapeLike).join("%"))}`);
   }
