@@ -47,6 +47,6 @@ export async function runServer(config: Config, version: string): Promise<void> 
 }
 
 function banner(served: Readonly<Record<string, string>>, version: string): string {
-  const rows = Object.entries(served).map(([name, where]) => `  ${name.padEnd(11)}${where}`);
+  const rows = Object.entries(served).map(([name, where]) => `  ${name.padEnd(15)}${where}`);
   return `\nVigil ${version} is ready.\n\n${rows.join("\n")}\n\nCtrl-C stops it.\n\n`;
 }
