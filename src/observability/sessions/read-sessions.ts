@@ -173,8 +173,8 @@ export async function readSession(
   return row && sessionOf(row);
 }
 
-/** Distinct pages; where none is known, root spans. */
-const pageCount = "if(uniqExactArray(pages) > 0, uniqExactArray(pages), sum(root_spans))";
+/** As many as a row tells apart, so that the count does not depend on how many rows have been merged yet. */
+const distinct = (column: string) => `least(uniqExactArray(${column}), 1000)`;
 
 const timeText = (time: string) => `concat(replaceOne(toString(${time}), ' ', 'T'), 'Z')`;
 
@@ -187,11 +187,11 @@ SELECT
   ${timeText("max(last_seen)")} AS end,
   (toUnixTimestamp64Nano(max(last_seen)) - toUnixTimestamp64Nano(min(first_seen))) / 1000000 AS duration_ms,
   max(last_seen) > fromUnixTimestamp64Milli({active_after:Int64}, 'UTC') AS active,
-  uniqExactArray(traces) AS trace_count,
+  ${distinct("traces")} AS trace_count,
   sum(spans) AS span_count,
   sum(logs) AS log_count,
   sum(errors) AS error_count,
-  ${pageCount} AS page_count,
+  if(uniqExactArray(pages) > 0, ${distinct("pages")}, sum(root_spans)) AS page_count,
   concat(left(min(device), 1), substring(min(device), 21)) AS named_device,
   substring(min(country), 20) AS named_country,
   arraySort(groupUniqArrayArray(services)) AS service_names,

@@ -229,20 +229,20 @@ CREATE TABLE IF NOT EXISTS session_activity_local ON CLUSTER `main`
     `session_id` String CODEC(ZSTD),
     `session_hash` UInt64 MATERIALIZED sipHash64(session_id) CODEC(NONE),
     `day` Date,
-    `first_seen` SimpleAggregateFunction(min, DateTime64(9, 'UTC')) CODEC(ZSTD),
-    `last_seen` SimpleAggregateFunction(max, DateTime64(9, 'UTC')) CODEC(ZSTD),
+    `first_seen` SimpleAggregateFunction(min, DateTime64(9, 'UTC')),
+    `last_seen` SimpleAggregateFunction(max, DateTime64(9, 'UTC')),
     `spans` SimpleAggregateFunction(sum, UInt64) CODEC(T64, ZSTD),
     `root_spans` SimpleAggregateFunction(sum, UInt64) CODEC(T64, ZSTD),
     `logs` SimpleAggregateFunction(sum, UInt64) CODEC(T64, ZSTD),
     `errors` SimpleAggregateFunction(sum, UInt64) CODEC(T64, ZSTD),
     `genai` SimpleAggregateFunction(max, UInt8),
     `traces` SimpleAggregateFunction(groupUniqArrayArray(1000), Array(UInt64)) CODEC(ZSTD),
-    `pages` SimpleAggregateFunction(groupUniqArrayArray(1000), Array(UInt64)) CODEC(ZSTD),
-    `users` SimpleAggregateFunction(groupUniqArrayArray(1000), Array(String)) CODEC(ZSTD),
+    `pages` SimpleAggregateFunction(groupUniqArrayArray(1000), Array(UInt64)),
+    `users` SimpleAggregateFunction(groupUniqArrayArray(1000), Array(String)),
     `services` SimpleAggregateFunction(groupUniqArrayArray(1000), Array(String)) CODEC(ZSTD),
     `user` SimpleAggregateFunction(max, String) CODEC(ZSTD),
-    `country` SimpleAggregateFunction(min, String) CODEC(ZSTD),
-    `device` SimpleAggregateFunction(min, String) CODEC(ZSTD)
+    `country` SimpleAggregateFunction(min, String),
+    `device` SimpleAggregateFunction(min, String)
 )
 ENGINE = ReplicatedAggregatingMergeTree('/clickhouse/tables/{shard}/vigil/session_activity_local', '{replica}')
 PARTITION BY day
