@@ -12,7 +12,7 @@ if (name === undefined) {
   for (const [known, file] of files) {
     // A benchmark's first comment line says what it measures.
     console.log(
-      `${known.padEnd(10)}${readFileSync(file, "utf8")
+      `${known.padEnd(14)}${readFileSync(file, "utf8")
         .split("\n", 1)[0]!
         .replace(/^\/\/ ?/, "")}`,
     );

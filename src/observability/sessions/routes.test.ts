@@ -463,6 +463,22 @@ test("telemetry of other devices: their own word first, then the user agent's", 
   ]);
 });
 
+test("of a session that never ends a thousand pages and traces are told apart, and all spans counted", async () => {
+  workspace = `w${runs++}`;
+  for (const first of [0, 800]) {
+    await tables.command(
+      `INSERT INTO spans (workspace, seq, ts, received, session_id, trace_id, span_id, resource, attributes)
+       SELECT '${workspace}', ${seq} + number, fromUnixTimestamp64Nano(toInt64(${nowNs} - number), 'UTC'),
+         toDateTime(${nowMs / 1000}, 'UTC'), 'endless', toFixedString(unhex(leftPad(hex(number + ${first}), 32, '0')), 16),
+         reinterpretAsFixedString(toUInt64(number + 1)), '{"telemetry.sdk.language":"webjs"}',
+         map('url.path', toString(number + ${first})) FROM numbers(800)`,
+    );
+    seq += 800;
+  }
+  const { trace_count, page_count, span_count } = await ask<Session>("/endless");
+  assert.deepEqual({ trace_count, page_count, span_count }, { trace_count: 1000, page_count: 1000, span_count: 1600 });
+});
+
 test("without sessions the statistics are zeros", async () => {
   workspace = `w${runs++}`;
   assert.deepEqual(await ask("/stats"), {
