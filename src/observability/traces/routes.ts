@@ -49,9 +49,11 @@ export function traceRoutes(app: FastifyInstance, reader: TelemetryReader): void
     example: { items: [exampleSpan], has_more: false, next_cursor: null, prev_cursor: null },
     async handler({ params, page, access, signal }) {
       const rows = await readSpans(reader, access.workspace, params.traceId, page, signal);
-      if (rows.length === 0 && !(await traceExists(reader, access.workspace, params.traceId, signal))) {
-        throw new NotFoundProblem("trace", params.traceId);
-      }
+      // Only a page that a cursor leads to may be empty. To ask of a first page too would answer an empty trace where one
+      // is stored between the two reads.
+      const found =
+        rows.length > 0 || (page.continued && (await traceExists(reader, access.workspace, params.traceId, signal)));
+      if (!found) throw new NotFoundProblem("trace", params.traceId);
       return makeJsonPage(page, rows);
     },
   });
